@@ -16,20 +16,17 @@ from rich.progress import Progress
 from arena.commands.main import main
 from arena.config.tournament_file import read_tournament
 from arena.errors import WrongUse
-from arena.pages.report import write_beside
 from arena.reports.bracket import ASCII, draw
 from arena.reports.files import csv_text, escaped, table_lines
 from arena.reports.matches import show_match
 from arena.schedule.contract import Tie
 from arena.terminal import LONGEST_CELL, Grid, Screen, Words, json_line, shortened, show
 from arena.tournament.results_folder import LEDGER
-from arena.tournament.run import TournamentRun
 from referee.display_text import printable, printable_name
 from referee.host.plan import Plan
+from tests.arena.cups import play_cup
 from tests.arena.ledgers import OpenLedger
-from tests.arena.stand_in import AtOnce
 from tests.arena.stand_in import result as match_result
-from tests.arena.tournament.test_run import venue
 from tests.builders.command_line import arena
 from tests.hostile_names import NAMES, entries
 
@@ -172,7 +169,7 @@ def cup(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file.write_text(f'game = "mist"\nformat = "gauntlet"\nseed = 7\nbots = {bots}\n')
     tournament = read_tournament(file)
     assert list(kinds) == list(tournament.labels)
-    TournamentRun(tournament, tournament.labels, venue(AtOnce()), write_reports=write_beside).play(fresh=False)
+    play_cup(tournament)
     return place / "runs/cup"
 
 

@@ -9,9 +9,10 @@ from typing import Any
 
 from msgspec import Struct
 
+from tests.arena.cups import BOT
 from tests.arena.season.seasons import league
 from tests.arena.tournament.test_entries import CHANGES, Command, field
-from tests.arena.tournament.test_formats import BOT, FORMATS
+from tests.arena.tournament.test_formats import FORMATS
 from tests.outputs.running import arena, normalised, output, own_folder
 from tests.outputs.stand_ins import Drawn, Simulated, playing
 

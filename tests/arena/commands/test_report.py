@@ -13,21 +13,19 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from arena.config.tournament_file import read_tournament
 from arena.errors import WRONG_USE, MachineCannot
-from arena.pages.report import write_beside
 from arena.tournament.results_folder import LEDGER, PAGE, TABLE, set_aside
-from arena.tournament.run import TournamentRun
 from arena.workers.api import Play
 from protocol.refusals import Conduct
 from referee.host.plan import Plan
 from referee.host.plan import Result as Attempted
 from referee.match.seat_report import SeatReport
+from tests.arena.cups import play_cup
 from tests.arena.ledgers import OpenLedger
 from tests.arena.pages.folders import folder_of
 from tests.arena.simulated import result as simulated
 from tests.arena.stand_in import AtOnce
-from tests.arena.tournament.test_run import TEXT, venue
+from tests.arena.tournament.test_run import TEXT
 from tests.builders.command_line import arena
 
 report = partial(arena, "report")
@@ -44,10 +42,7 @@ seed = 77001
 def cup(folder: Path, text: str = TEXT, play: Play[str] | None = None) -> Path:
     file = folder / "cup.toml"
     file.write_text(text)
-    tournament = read_tournament(file)
-    TournamentRun(tournament, tournament.labels, venue(play or AtOnce()), write_reports=write_beside).play(
-        fresh=False
-    )
+    play_cup(file, play)
     return file
 
 

@@ -11,19 +11,14 @@ from arena.errors import WrongUse
 from arena.reports.tournament import crosstable, results_json
 from arena.terminal import Screen, show
 from arena.tournament.run import FinalResults
+from tests.arena.cups import bot_folders, play_cup
 from tests.arena.ledgers import OpenLedger
 from tests.arena.stand_in import AtOnce
-from tests.arena.tournament.test_run import playing
-
-BOT = 'name = "b"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["hive-mind", "pointing"]\n'
 
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    for name in ("a", "b", "c", "d", "e", "f", "filler"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "bot.py").write_text("")
-        (tmp_path / name / "bot.toml").write_text(BOT)
+    bot_folders(tmp_path, (*"abcdef", "filler"), game='hive-mind", "pointing')
     return tmp_path / "cup.toml"
 
 
@@ -50,13 +45,13 @@ def shown(file: Path, results: FinalResults) -> list[str]:
 
 def test_a_block_is_a_match_for_each_seat_unless_the_file_bounds_it(file: Path) -> None:
     full, bounded = AtOnce(), AtOnce()
-    playing(cup(file, "abcde", "blocks = 3"), full)
-    playing(cup(file, "abcde", "blocks = 3", "rotations = 2"), bounded, fresh=True)
+    play_cup(cup(file, "abcde", "blocks = 3"), full)
+    play_cup(cup(file, "abcde", "blocks = 3", "rotations = 2"), bounded, fresh=True)
     assert (15, 6) == (len(full.played), len(bounded.played))
 
 
 def test_the_design_is_said_before_anything_is_played(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    playing(cup(file, "abcdef", "blocks = 3", "rotations = 2"))
+    play_cup(cup(file, "abcdef", "blocks = 3", "rotations = 2"))
     assert (
         "3 blocks: each bot plays 2 to 3, each two bots meet in 1 to 3 (on average 2.0),"
         " each bot sits in each seat in 0 to 2 matches\n"
@@ -65,24 +60,24 @@ def test_the_design_is_said_before_anything_is_played(file: Path, capsys: pytest
 
 
 def test_another_number_of_rotations_or_another_house_is_noticed(file: Path) -> None:
-    playing(cup(file, "abc", 'fill = "filler"'))
+    play_cup(cup(file, "abc", 'fill = "filler"'))
     with pytest.raises(WrongUse, match=r"were begun: rotations was 5, is 3\. Undo"):
-        playing(cup(file, "abc", 'fill = "filler"', "rotations = 3"))
+        play_cup(cup(file, "abc", 'fill = "filler"', "rotations = 3"))
     with pytest.raises(
         WrongUse, match=r'were begun: bots was \["a","b","c","filler \(house\)"\], is \["a","b","c","d'
     ):
-        playing(cup(file, "abc", 'fill = "d"'))
+        play_cup(cup(file, "abc", 'fill = "d"'))
 
 
 def test_transcripts_are_named_by_block_and_seating_alone(file: Path, open_ledger: OpenLedger) -> None:
-    playing(cup(file, "abcde"))
+    play_cup(cup(file, "abcde"))
     ledger = open_ledger(file.parent / "runs/cup/ledger.sqlite")
     names = [name for (name,) in ledger._db.execute("SELECT transcript FROM attempts ORDER BY transcript")]
     assert [f"00001{letter}.jsonl" for letter in "abcde"] == names
 
 
 def test_the_table_has_means_shares_of_pairs_and_the_house_last(file: Path) -> None:
-    results = playing(cup(file, "abc", 'fill = "filler"', "blocks = 2"))
+    results = play_cup(cup(file, "abc", 'fill = "filler"', "blocks = 2"))
     heading, _, *rows = shown(file, results)
     assert (
         "#  bot             mean points  played  wins    1    2    3    h  faults  defaults  time per move"
@@ -98,7 +93,7 @@ def test_the_table_has_means_shares_of_pairs_and_the_house_last(file: Path) -> N
 
 def test_the_json_has_the_design_the_house_and_the_means(file: Path) -> None:
     cup(file, "abc", 'fill = "filler"', "rotations = 4")
-    results = playing(file)
+    results = play_cup(file)
     found = msgspec.json.decode(msgspec.json.encode(results_json(read_tournament(file), results)))
     assert (1, 4) == (found["design"]["blocks"], found["rotations"])
     assert {"least": 1, "most": 1} == found["design"]["met"]

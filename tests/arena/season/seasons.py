@@ -6,15 +6,12 @@ from typing import Any
 
 from arena.config.season_file import read_season
 from arena.config.tournament_file import Tournament
-from arena.pages.report import write_beside
 from arena.reports.season import season_json
 from arena.season.results import season_in
 from arena.season.run import play_season
-from arena.tournament.run import TournamentRun
-from arena.workers.api import Play, WorkerPool
+from arena.workers.api import Play
+from tests.arena.cups import bot_folders, play_cup
 from tests.arena.stand_in import AtOnce
-from tests.arena.tournament.test_formats import BOT
-from tests.arena.tournament.test_run import venue
 
 STAGES = """
 [[stages]]
@@ -37,10 +34,7 @@ BOTS = "abcdefgh"
 
 def league(folder: Path, stages: str = STAGES, *, bots: str = BOTS, more: Sequence[str] = ("seed = 4",)) -> Path:
     """A season's file; each letter of `bots` is one, and `x` and `y` are folders of others."""
-    for name in {*bots, "x", "y"}:
-        (folder / name).mkdir()
-        (folder / name / "bot.py").write_text(f"# {name}")
-        (folder / name / "bot.toml").write_text(BOT)
+    bot_folders(folder, {*bots, "x", "y"}, code="# {}")
     file = folder / "league.toml"
     file.write_text("\n".join(('game = "mist"', f"bots = {list(bots)}", *more)) + "\n" + stages)
     return file
@@ -49,21 +43,8 @@ def league(folder: Path, stages: str = STAGES, *, bots: str = BOTS, more: Sequen
 def playing(file: Path, play: Play[str] | None = None, **how: Any) -> Any:
     """What `arena season` does, with stand-ins for matches; how the season stands then, for programs."""
     season, stand_in = read_season(file), play or AtOnce()
-
-    def enlist(changed: Tournament) -> tuple[tuple[str, ...], WorkerPool[str]]:
-        return changed.labels, venue(stand_in)
-
-    def play_one(tournament: Tournament) -> None:
-        TournamentRun(
-            tournament,
-            tournament.labels,
-            venue(stand_in),
-            write_reports=write_beside,
-            enlist=enlist,
-        ).play(fresh=False)
-
     check: Callable[[Tournament], dict[str, str]] = how.pop("check", lambda _: {})
-    play_season(season, play_one, check=check, **how)
+    play_season(season, lambda tournament: play_cup(tournament, stand_in), check=check, **how)
     return told(season.results)
 
 

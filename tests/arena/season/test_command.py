@@ -13,15 +13,12 @@ from arena.commands.main import main
 from arena.config.tournament_file import Tournament
 from arena.errors import WRONG_USE
 from arena.pages import Website
-from arena.pages.report import write_beside
 from arena.season.results import part_in
-from arena.tournament.run import FinalResults, TournamentRun
+from arena.tournament.run import FinalResults
 from arena.web.catalog import competitions_in, seasons_in
-from arena.workers.api import WorkerPool
+from tests.arena.cups import play_cup
 from tests.arena.pages.test_pages import words
 from tests.arena.season.seasons import league
-from tests.arena.stand_in import AtOnce
-from tests.arena.tournament.test_run import venue
 
 
 @pytest.fixture
@@ -31,12 +28,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, bool, str]]:
 
     def play(tournament: Tournament, *_: Any, checks: bool, **__: Any) -> FinalResults:
         found.append((tournament.results.name, checks, tournament.form.isolation))
-        return TournamentRun(
-            tournament, tournament.labels, venue(AtOnce()), write_reports=write_beside, enlist=enlist
-        ).play(fresh=False)
-
-    def enlist(changed: Tournament) -> tuple[tuple[str, ...], WorkerPool[str]]:
-        return changed.labels, venue(AtOnce())
+        return play_cup(tournament)
 
     monkeypatch.setattr(command, "play_to_its_end", play)
     return found
@@ -144,18 +136,8 @@ def timed(monkeypatch: pytest.MonkeyPatch) -> list[Timed]:
     """Each tournament that was played."""
     found: list[Timed] = []
 
-    def enlist(changed: Tournament) -> tuple[tuple[str, ...], WorkerPool[str]]:
-        return changed.labels, venue(AtOnce())
-
     def play(tournament: Tournament, *_: Any, time_is_up: Any, **__: Any) -> FinalResults:
-        results = TournamentRun(
-            tournament,
-            tournament.labels,
-            venue(AtOnce()),
-            write_reports=write_beside,
-            enlist=enlist,
-            time_is_up=time_is_up,
-        ).play(fresh=False)
+        results = play_cup(tournament, time_is_up=time_is_up)
         found.append((tournament.results.name, len(results.played), tournament.ends))
         return results
 

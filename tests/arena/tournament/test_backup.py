@@ -13,18 +13,16 @@ import pytest
 from click.testing import CliRunner
 
 from arena.commands.main import main
-from arena.config.tournament_file import read_tournament
 from arena.errors import CANNOT, DONE, NO, WRONG_USE
-from arena.pages.report import write_beside
 from arena.schedule.fields import Extended
 from arena.tournament import LEDGER, TRANSCRIPTS, Ledger, backup, backup_place
 from arena.tournament import ledger as ledger_module
 from arena.tournament.results_folder import ENTRIES, held
-from arena.tournament.run import FinalResults, TournamentRun
 from referee.host.plan import Plan, Result
+from tests.arena.cups import play_cup
 from tests.arena.reports.played import played_folder
 from tests.arena.stand_in import AtOnce
-from tests.arena.tournament.test_run import TEXT, playing, venue
+from tests.arena.tournament.test_run import TEXT
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +104,7 @@ def test_made_while_it_is_played_and_put_in_its_place_it_gives_the_same_table(tm
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "cup.toml").write_text(TEXT)
-    undisturbed = playing(tmp_path / "a/cup.toml")
+    undisturbed = play_cup(tmp_path / "a/cup.toml")
     live = tmp_path / "b/runs/cup"
 
     class BackedUp(AtOnce):
@@ -116,7 +114,7 @@ def test_made_while_it_is_played_and_put_in_its_place_it_gives_the_same_table(tm
             transcript.write_text("a stand-in's")
             return await super().__call__(plan, players, transcript=transcript)
 
-    assert undisturbed.played == playing(tmp_path / "b/cup.toml", BackedUp()).played
+    assert undisturbed.played == play_cup(tmp_path / "b/cup.toml", BackedUp()).played
     left = []
     for number in range(12):
         shutil.rmtree(live)
@@ -125,7 +123,7 @@ def test_made_while_it_is_played_and_put_in_its_place_it_gives_the_same_table(tm
             there = {path.name for path in (live / TRANSCRIPTS).iterdir()}
             assert set(ledger.transcripts().values()) <= there
         rest = AtOnce()
-        found = playing(tmp_path / "b/cup.toml", rest)
+        found = play_cup(tmp_path / "b/cup.toml", rest)
         assert (undisturbed.standings, undisturbed.played) == (found.standings, found.played)
         left.append(len(rest.played))
     assert sorted(left, reverse=True) == left
@@ -199,9 +197,9 @@ def test_two_tournaments_do_not_share_a_backup(tmp_path: Path) -> None:
     """Their transcripts have the same names."""
     file = tmp_path / "cup.toml"
     file.write_text(TEXT)
-    playing(file)
+    play_cup(file)
     asked(file, tmp_path / "b")
-    playing(file, fresh=True)
+    play_cup(file, fresh=True)
     _, complaint = asked(file, tmp_path / "b", code=WRONG_USE)
     assert "holds a backup of another tournament, or of one before --fresh; give an empty folder" in complaint
 
@@ -281,14 +279,11 @@ def test_a_damaged_ledger_is_found(results: Path, tmp_path: Path) -> None:
 def test_copies_of_bots_are_in_it(tmp_path: Path) -> None:
     file = tmp_path / "cup.toml"
     file.write_text(TEXT)
-    tournament = read_tournament(file)
-    found: FinalResults = TournamentRun(
-        tournament, tournament.labels, venue(AtOnce()), write_reports=write_beside
-    ).play(fresh=False)
+    found = play_cup(file)
     stdout, _ = asked(file, tmp_path / "b")
     assert "; 3 files copied, 0 there already" in stdout
     assert len(found.played) == 12
-    entries = {bot.content.removeprefix("sha256:") for bot in tournament.bots}
+    entries = {bot.content.removeprefix("sha256:") for bot in found.tournament.bots}
     assert entries == {path.name for path in (tmp_path / "b" / ENTRIES).iterdir()}
     _, said = asked("--check", tmp_path / "b", code=NO)
     assert 12 == said.count("cannot be read: No such file")

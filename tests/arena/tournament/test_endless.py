@@ -15,10 +15,9 @@ from click.testing import CliRunner
 
 from arena.commands.main import main
 from arena.commands.tournament import _time_limit
-from arena.config.tournament_file import Tournament, read_tournament
+from arena.config.tournament_file import read_tournament
 from arena.errors import DONE, WrongUse
 from arena.pages.competition import Competition
-from arena.pages.report import write_beside
 from arena.pages.words import state_of
 from arena.reports.tournament import results_json
 from arena.schedule.contract import blocks_so_far
@@ -32,14 +31,13 @@ from arena.tournament.ledger import Ledger
 from arena.tournament.notices import Notice, Notify, no_notices
 from arena.tournament.results import load_results
 from arena.tournament.results_folder import LADDER, LEDGER, PAGE, PERIODS
-from arena.tournament.run import FinalResults, TournamentRun
-from arena.workers.api import Play, WorkerPool
+from arena.tournament.run import FinalResults
+from arena.workers.api import Play
 from referee.host.plan import Plan
 from referee.host.plan import Result as Attempted
+from tests.arena.cups import BOT, play_cup
 from tests.arena.stand_in import AtOnce
 from tests.arena.tournament.test_entries import Command, Host, KilledError, change, dying_after, field
-from tests.arena.tournament.test_formats import BOT
-from tests.arena.tournament.test_run import venue
 from tests.long import mostly_slow
 
 LADDERS = {
@@ -84,19 +82,7 @@ def playing(
 ) -> FinalResults:
     tournament = read_tournament(file, copies_of_file(file.parent / "runs" / name, withdrawn_only=True))
     idle.clear()
-
-    def enlist(changed: Tournament) -> tuple[tuple[str, ...], WorkerPool[str]]:
-        return changed.labels, venue(play)
-
-    return TournamentRun(
-        tournament,
-        tournament.labels,
-        venue(play),
-        write_reports=write_beside,
-        time_is_up=lambda: bool(idle),
-        enlist=enlist,
-        notify=notify,
-    ).play(fresh=False)
+    return play_cup(tournament, play, time_is_up=lambda: bool(idle), notify=notify)
 
 
 def in_ledger(file: Path) -> tuple[list[Played], list[Event]]:

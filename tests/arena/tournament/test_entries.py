@@ -13,9 +13,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from arena.commands.main import main
-from arena.config.tournament_file import Tournament, read_tournament
+from arena.config.tournament_file import read_tournament
 from arena.errors import WRONG_USE, WrongUse
-from arena.pages.report import write_beside
 from arena.reports.tournament import results_json
 from arena.schedule.fields import Entered, Event, ScheduleSpec
 from arena.tournament import entries, run
@@ -23,13 +22,13 @@ from arena.tournament.entries import copies_of_file
 from arena.tournament.ledger import Ledger, LedgerThread
 from arena.tournament.results import load_results
 from arena.tournament.results_folder import ENTRIES, LEDGER, held
-from arena.tournament.run import FinalResults, TournamentRun
-from arena.workers.api import Play, WorkerPool
+from arena.tournament.run import FinalResults
+from arena.workers.api import Play
 from referee.host.plan import Plan
 from referee.host.plan import Result as Attempted
+from tests.arena.cups import BOT, play_cup
 from tests.arena.stand_in import AtOnce
-from tests.arena.tournament.test_formats import BOT, FORMATS, cup
-from tests.arena.tournament.test_run import venue
+from tests.arena.tournament.test_formats import FORMATS, cup
 
 Command = tuple[str, ...]
 CHANGES: dict[int, tuple[Command, ...]] = {
@@ -77,14 +76,8 @@ def change(file: Path, name: str, *words: str) -> Result:
 
 def playing(file: Path, play: Play[str]) -> FinalResults:
     """What `arena tournament` does, with stand-ins for matches."""
-    tournament = read_tournament(file, copies_of_file(file.parent / "runs/cup", withdrawn_only=True))
-
-    def enlist(changed: Tournament) -> tuple[tuple[str, ...], WorkerPool[str]]:
-        return changed.labels, venue(play)
-
-    return TournamentRun(
-        tournament, tournament.labels, venue(play), write_reports=write_beside, enlist=enlist
-    ).play(fresh=False)
+    copies = copies_of_file(file.parent / "runs/cup", withdrawn_only=True)
+    return play_cup(read_tournament(file, copies), play)
 
 
 def undisturbed(file: Path) -> FinalResults:
@@ -97,14 +90,8 @@ def undisturbed(file: Path) -> FinalResults:
         book.commit()
     shutil.rmtree(copy / "transcripts")
     file.with_name("again.toml").write_text(file.read_text() + f'results = "{copy}"\n')
-    tournament = read_tournament(file.with_name("again.toml"), copies_of_file(copy, withdrawn_only=True))
-
-    def enlist(changed: Tournament) -> tuple[tuple[str, ...], WorkerPool[str]]:
-        return changed.labels, venue(AtOnce())
-
-    return TournamentRun(
-        tournament, tournament.labels, venue(AtOnce()), write_reports=write_beside, enlist=enlist
-    ).play(fresh=False)
+    copies = copies_of_file(copy, withdrawn_only=True)
+    return play_cup(read_tournament(file.with_name("again.toml"), copies))
 
 
 def told(results: FinalResults) -> Any:

@@ -12,9 +12,9 @@ from click.testing import CliRunner, Result
 from arena.commands.main import main
 from arena.errors import DONE, NO, WRONG_USE
 from referee.bot_folder.manifest import BUILT_IN
+from tests.arena.cups import BOT
 from tests.arena.stand_in import AtOnce
 from tests.arena.tournament.test_entries import change, events, field, playing
-from tests.arena.tournament.test_formats import BOT
 
 MISSING = dict.fromkeys("abcde", "missing")
 

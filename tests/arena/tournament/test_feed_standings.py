@@ -8,21 +8,19 @@ from typing import TypeVar
 import msgspec
 import trio
 
-from arena.config.tournament_file import Tournament, TournamentFile, read_tournament, with_changes
-from arena.pages.report import write_beside
+from arena.config.tournament_file import Tournament, TournamentFile, with_changes
 from arena.schedule.blocks import Match
 from arena.schedule.fields import Entered, Event
 from arena.tournament.ledger import Ledger
 from arena.tournament.observers import AGAIN_SECONDS, LOOK_SECONDS, FedStandings, Observers
-from arena.tournament.run import TournamentRun
 from protocol.feed import FeedMessage, FeedStandings
 from protocol.refusals import Conduct
 from protocol.words import Options
 from referee.bot_folder.manifest import find_bot
 from referee.host.plan import Result
+from tests.arena.cups import play_cup
 from tests.arena.stand_in import AtOnce, outcome
 from tests.arena.tournament.test_entries import change, field, playing
-from tests.arena.tournament.test_run import venue
 
 AnswerT = TypeVar("AnswerT")
 
@@ -174,14 +172,6 @@ def test_of_a_tournament_that_goes_on_with_another_field_they_have_its_rows_from
     playing(file, AtOnce())
     assert 0 == change(file, "add", "f", "--no-check").exit_code
     said: list[FeedStandings] = []
-    tournament = read_tournament(file)
-    TournamentRun(
-        tournament,
-        tournament.labels,
-        venue(AtOnce()),
-        write_reports=write_beside,
-        enlist=lambda changed: (changed.labels, venue(AtOnce())),
-        publish=lambda _, message: said.append(msgspec.json.decode(message, type=FeedMessage)),
-    ).play(fresh=False)
+    play_cup(file, publish=lambda _, message: said.append(msgspec.json.decode(message, type=FeedMessage)))
     assert said
     assert all("f" in [row.bot for row in each.rows] for each in said)

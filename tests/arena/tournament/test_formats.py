@@ -23,13 +23,12 @@ from arena.tournament.results import load_results
 from arena.tournament.results_folder import LEDGER, PAGE, TABLE
 from arena.tournament.run import FinalResults
 from referee.transcript.chain import TranscriptError
+from tests.arena.cups import bot_folders, play_cup
 from tests.arena.schedule.paired import spec
 from tests.arena.simulated import result
 from tests.arena.stand_in import AtOnce
-from tests.arena.tournament.test_run import playing
 from tests.long import mostly_slow
 
-BOT = 'name = "b"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist", "hive-mind"]\n'
 FORMATS = {
     "round_robin": ("round_robin", ()),
     "gauntlet": ("gauntlet", ("heads = 2", "blocks = 2")),
@@ -79,10 +78,7 @@ def file(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 def cup(folder: Path, format_: str, more: tuple[str, ...] = (), bots: str = "abcde", game: str = "mist") -> Path:
     """A tournament's file; each letter of `bots` is one."""
-    for name in (*bots, "filler"):
-        (folder / name).mkdir()
-        (folder / name / "bot.py").write_text("")
-        (folder / name / "bot.toml").write_text(BOT)
+    bot_folders(folder, (*bots, "filler"), game=game)
     lines = (f'game = "{game}"', f"bots = {list(bots)}", "seed = 4", f'format = "{format_}"', *more)
     file = folder / "cup.toml"
     file.write_text("\n".join(lines) + "\n")
@@ -114,9 +110,9 @@ def test_stopped_and_run_again_it_is_the_same_tournament(file: Path, after: int)
     full = TranscriptError("cannot be written: No space left on device", Path("/t/x.jsonl"))
     first, second, whole = AtOnce(fails_after=after, failure=full), AtOnce(), AtOnce()
     with pytest.raises(MachineCannot):
-        playing(file, first)
-    resumed = playing(file, second)
-    undisturbed = playing(file, whole, fresh=True)
+        play_cup(file, first)
+    resumed = play_cup(file, second)
+    undisturbed = play_cup(file, whole, fresh=True)
     assert shown(file, undisturbed) == shown(file, resumed)
     assert undisturbed.played == resumed.played
     assert sorted((plan.match, plan.seed) for plan in whole.played) == sorted(
@@ -125,7 +121,7 @@ def test_stopped_and_run_again_it_is_the_same_tournament(file: Path, after: int)
 
 
 def test_the_table_has_a_row_for_each_bot_and_the_json_the_format_and_its_design(file: Path) -> None:
-    results = playing(file)
+    results = play_cup(file)
     rows = [line for line in shown(file, results) if line.endswith((" µs", " -"))]
     found = told(file, results)
     assert len(found["bots"]) == len(rows)
@@ -134,7 +130,7 @@ def test_the_table_has_a_row_for_each_bot_and_the_json_the_format_and_its_design
 
 
 def test_a_report_has_the_order_of_the_tournaments_own_table_in_all_of_its_tables(file: Path) -> None:
-    results = playing(file)
+    results = play_cup(file)
     folder = read_tournament(file).results
     found = load_results(folder / LEDGER)
     assert results.standings == found.digest.standings
@@ -151,7 +147,7 @@ def test_a_report_has_the_order_of_the_tournaments_own_table_in_all_of_its_table
 def test_a_report_can_be_had_of_a_tournament_that_was_stopped_half_way(file: Path, after: int) -> None:
     full = TranscriptError("cannot be written: No space left on device", Path("/t/x.jsonl"))
     with pytest.raises(MachineCannot):
-        playing(file, AtOnce(fails_after=after, failure=full))
+        play_cup(file, AtOnce(fails_after=after, failure=full))
     found = load_results(read_tournament(file).results / LEDGER)
     assert found.contest is not None
     table = format_table(found.contest, found.digest.standings)
@@ -166,7 +162,7 @@ def test_the_page_has_a_knockouts_bracket_and_a_swiss_tournaments_points(tmp_pat
         folder = tmp_path / format_
         folder.mkdir()
         file = cup(folder, format_)
-        playing(file)
+        play_cup(file)
         page = (read_tournament(file).results / PAGE).read_text()
         assert all(fact in page for fact in facts)
     assert "<h2>Bracket</h2>" not in page
@@ -174,7 +170,7 @@ def test_the_page_has_a_knockouts_bracket_and_a_swiss_tournaments_points(tmp_pat
 
 def test_a_swiss_table_has_points_with_byes_and_buchholz(tmp_path: Path) -> None:
     file = cup(tmp_path, "swiss")
-    results = playing(file)
+    results = play_cup(file)
     heading, _, first, *_ = shown(file, results)
     assert ["#", "bot", "points", "Buchholz", "W-T-L", "byes", "faults", "defaults"] == heading.split()[:8]
     best = told(file, results)["swiss"][0]
@@ -183,7 +179,7 @@ def test_a_swiss_table_has_points_with_byes_and_buchholz(tmp_path: Path) -> None
 
 def test_a_gauntlet_has_its_heads_first_and_what_each_did_against_them(tmp_path: Path) -> None:
     file = cup(tmp_path, "gauntlet", ("heads = 2",))
-    heading, _, *rows = shown(file, playing(file))
+    heading, _, *rows = shown(file, play_cup(file))
     assert heading.split()[5:9] == ["against", "a", "against", "b"]
     assert ["head", "head", "1", "2", "3"] == [row.split()[0] for row in rows]
     assert all(row.count(" of 2") == 2 for row in rows[2:])
@@ -192,7 +188,7 @@ def test_a_gauntlet_has_its_heads_first_and_what_each_did_against_them(tmp_path:
 
 def test_a_ladder_has_ratings_best_first(tmp_path: Path) -> None:
     file = cup(tmp_path, "ladder", ("rounds = 5", 'fill = "filler"'))
-    results = playing(file)
+    results = play_cup(file)
     _, _, *rows = shown(file, results)
     ratings = [int(row.split()[2]) for row in rows[:5]]
     assert sorted(ratings, reverse=True) == ratings
@@ -202,7 +198,7 @@ def test_a_ladder_has_ratings_best_first(tmp_path: Path) -> None:
 
 def test_a_knockout_has_its_bracket_above_the_table_and_in_the_json(tmp_path: Path) -> None:
     file = cup(tmp_path, "knockout")
-    results = playing(file)
+    results = play_cup(file)
     bracket = told(file, results)["bracket"]
     assert [4, 2, 1] == [len(round_) for round_ in bracket]
     assert {"bots": ["a"], "winner": "a"} == bracket[0][0]
@@ -216,7 +212,7 @@ def test_a_swiss_tournament_has_as_many_rounds_as_a_knockout_unless_it_says() ->
 
 def test_a_house_that_is_not_needed_does_not_play(tmp_path: Path) -> None:
     file = cup(tmp_path, "swiss", ('fill = "filler"',), bots="abcd")
-    assert 0 == playing(file).standings[-1].played
+    assert 0 == play_cup(file).standings[-1].played
 
 
 @pytest.mark.parametrize("format_", ["gauntlet", "swiss", "knockout", "ladder"])
@@ -231,10 +227,10 @@ def test_formats_of_pairs_are_refused_for_more_seats(tmp_path: Path, format_: st
 
 def test_a_changed_number_of_rounds_is_noticed(tmp_path: Path) -> None:
     file = cup(tmp_path, "ladder", ("rounds = 2",))
-    playing(file)
+    play_cup(file)
     file.write_text(file.read_text().replace("rounds = 2", "rounds = 3"))
     with pytest.raises(Exception, match="were begun: rounds was 2, is 3"):
-        playing(file)
+        play_cup(file)
 
 
 class TablesByPoints(Format):
@@ -292,8 +288,8 @@ def test_a_format_may_be_for_tables_of_many_seats(tmp_path: Path, monkeypatch: p
     monkeypatch.setitem(TABLE_FORMATS, "swiss", TablesByPoints())
     file = cup(tmp_path, "swiss", ("rounds = 3",), bots="abcdefghij", game="hive-mind")
     with pytest.raises(MachineCannot):
-        playing(file, AtOnce(fails_after=17, failure=TranscriptError("no disk", Path("t"))))
-    results = playing(file)
+        play_cup(file, AtOnce(fails_after=17, failure=TranscriptError("no disk", Path("t"))))
+    results = play_cup(file)
     rounds = TablesByPoints().schedule(results.spec or spec("swiss", 2)).rounds(4)
     assert [0, 1, 2, 3, 4] == list(next_round(rounds, ())[0].entrants)
     assert 30 == len(results.played) == results.design.matches

@@ -16,16 +16,15 @@ from arena.commands.main import main
 from arena.commands.tournament import _without_secret
 from arena.config.tournament_file import read_tournament
 from arena.errors import WRONG_USE, MachineCannot, Stopped, WrongUse
-from arena.pages.report import write_beside
 from arena.schedule.round_robin import round_robin
 from arena.tournament.notices import Notice, Watch
 from arena.tournament.observers import Observers
 from arena.tournament.results_folder import held
-from arena.tournament.run import TournamentRun
 from protocol.refusals import Conduct
 from referee.host.plan import Plan, Result
+from tests.arena.cups import play_cup
 from tests.arena.stand_in import AtOnce, result
-from tests.arena.tournament.test_run import TEXT, venue
+from tests.arena.tournament.test_run import TEXT
 from tests.arena.tournament.test_runner import Heard
 
 MATCHES = 12
@@ -50,16 +49,9 @@ class Badly(AtOnce):
 
 def told(folder: Path, play: AtOnce, table: str = "", text: str = TEXT) -> list[Notice]:
     """The notices of a tournament that is played to its end, or to where it stops."""
-    tournament = read_tournament(_file(folder, table, text))
     found: list[Notice] = []
     try:
-        TournamentRun(
-            tournament,
-            tournament.labels,
-            venue(play),
-            write_reports=write_beside,
-            notify=found.append,
-        ).play(fresh=False)
+        play_cup(_file(folder, table, text), play, notify=found.append)
     except* (MachineCannot, Stopped, WrongUse):
         pass
     return found

@@ -1,27 +1,22 @@
 """A machine is restarted without warning: what the ledger has lost is played again, and the table is the same."""
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from arena.config.tournament_file import read_tournament
 from arena.errors import MachineCannot
-from arena.pages.report import write_beside
 from arena.tournament.ledger import Ledger
 from arena.tournament.results_folder import LEDGER, TRANSCRIPTS
-from arena.tournament.run import FinalResults, TournamentRun
+from referee.host import Plan, Result
+from tests.arena.cups import play_cup
 from tests.arena.stand_in import AtOnce
-from tests.arena.tournament.test_run import TEXT, venue
+from tests.arena.tournament.test_run import TEXT
 
 MATCHES = 12
 PAGE_BYTES, HEADER_BYTES = 4_096 + 24, 32
 """Of SQLite's log of writes: a page with its header, and the log's own header."""
-
-
-def played(file: Path, play: AtOnce) -> FinalResults:
-    tournament = read_tournament(file)
-    return TournamentRun(tournament, tournament.labels, venue(play), write_reports=write_beside).play(fresh=False)
 
 
 @pytest.mark.parametrize("lost", [0, 1, 5, 20, 10_000])
@@ -34,23 +29,23 @@ def test_lines_that_a_power_cut_took_from_the_ledger_are_played_again(tmp_path: 
     for folder in (whole, cut):
         folder.mkdir()
         (folder / "cup.toml").write_text(TEXT)
-    undisturbed = played(whole / "cup.toml", AtOnce())
+    undisturbed = play_cup(whole / "cup.toml", AtOnce())
     results = cut / "runs/cup"
     reading: list[Ledger] = []
 
     class PowerCut(AtOnce):
         """Keeps the ledger's log from being cleared away in order, and stops."""
 
-        async def __call__(self, *args: object, **more: object) -> object:  # type: ignore[override]
+        async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
             if len(self.played) == 7:
                 reading.append(Ledger(results / LEDGER))
                 reading[0].results()
                 raise MachineCannot("no power")
-            (results / TRANSCRIPTS / more["transcript"].name).touch()  # type: ignore[attr-defined]
-            return await super().__call__(*args, **more)  # type: ignore[arg-type]
+            (results / TRANSCRIPTS / transcript.name).touch()
+            return await super().__call__(plan, players, transcript=transcript)
 
     with pytest.RaisesGroup(MachineCannot, allow_unwrapped=True, flatten_subgroups=True):
-        played(cut / "cup.toml", PowerCut())
+        play_cup(cut / "cup.toml", PowerCut())
     left = cut / "left"
     left.mkdir()
     for name in (LEDGER, f"{LEDGER}-wal"):
@@ -66,6 +61,6 @@ def test_lines_that_a_power_cut_took_from_the_ledger_are_played_again(tmp_path: 
     (results / f"{LEDGER}-shm").unlink(missing_ok=True)
     before = {path.name for path in (results / TRANSCRIPTS).iterdir()}
     again = AtOnce()
-    assert undisturbed.standings == played(cut / "cup.toml", again).standings
+    assert undisturbed.standings == play_cup(cut / "cup.toml", again).standings
     assert MATCHES - 7 <= len(again.played) <= MATCHES
     assert before <= {path.name for path in (results / TRANSCRIPTS).iterdir()}

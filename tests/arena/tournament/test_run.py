@@ -1,7 +1,7 @@
 """A tournament as a whole: begun, stopped, changed, begun anew."""
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import msgspec
@@ -15,11 +15,12 @@ from arena.pages.report import write_beside
 from arena.reports.tournament import crosstable, results_json
 from arena.tournament import provenance
 from arena.tournament.results_folder import held
-from arena.tournament.run import FinalResults, TournamentRun
-from arena.workers.api import Play, Worker
+from arena.tournament.run import TournamentRun
+from arena.workers.api import Worker
 from arena.workers.machine import own_files
 from referee.bot_folder.manifest import find_bot
 from referee.sandbox import SandboxError
+from tests.arena.cups import play_cup
 from tests.arena.ledgers import OpenLedger
 from tests.arena.stand_in import AtOnce
 
@@ -39,36 +40,20 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def venue(play: Play[str]) -> Callable[[int], AbstractAsyncContextManager[list[Worker[str]]]]:
-    @asynccontextmanager
-    async def open_workers(matches: int) -> AsyncIterator[list[Worker[str]]]:
-        del matches
-        yield [Worker(play=play, slots=2)]
-
-    return open_workers
-
-
-def playing(file: Path, play: Play[str] | None = None, *, fresh: bool = False) -> FinalResults:
-    tournament = read_tournament(file)
-    return TournamentRun(tournament, tournament.labels, venue(play or AtOnce()), write_reports=write_beside).play(
-        fresh=fresh
-    )
-
-
 def complaint(file: Path) -> str:
     with pytest.raises(WrongUse) as caught:
-        playing(file)
+        play_cup(file)
     return caught.value.format_message()
 
 
 def test_a_finished_tournament_is_not_played_again_and_shows_the_same_table(file: Path) -> None:
     first, second = AtOnce(), AtOnce()
-    assert playing(file, first) == playing(file, second)
+    assert play_cup(file, first) == play_cup(file, second)
     assert (MATCHES, 0) == (len(first.played), len(second.played))
 
 
 def test_a_changed_policy_is_noticed_and_named_with_the_ways_to_go_on(file: Path) -> None:
-    playing(file)
+    play_cup(file)
     file.write_text(TEXT + "[policy]\nmain_ms = 77\n")
     assert complaint(file) == (
         f"{file}: has changed since its results in {file.parent}/runs/cup were begun:"
@@ -95,7 +80,7 @@ def test_a_changed_policy_is_noticed_and_named_with_the_ways_to_go_on(file: Path
 def test_whatever_results_depend_on_is_noticed_when_it_changes(
     file: Path, was: str, becomes: str, said: str
 ) -> None:
-    playing(file)
+    play_cup(file)
     file.write_text(TEXT.replace(was, becomes))
     assert f"were begun: {said}" in complaint(file)
 
@@ -107,7 +92,7 @@ def test_a_bot_whose_files_changed_is_named_with_both_hashes(file: Path) -> None
     (folder / "bot.toml").write_text('name = "m"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = "*"\n')
     file.write_text(TEXT.replace("mist_hunter", "mine"))
     before = find_bot(str(folder)).content
-    playing(file)
+    play_cup(file)
     (folder / "bot.py").write_text("two")
     after = find_bot(str(folder)).content
     said = complaint(file)
@@ -120,7 +105,7 @@ def test_a_bot_whose_files_changed_is_named_with_both_hashes(file: Path) -> None
 def test_files_of_the_arena_that_changed_are_named_a_few_of_them(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    playing(file)
+    play_cup(file)
     own = own_files()
     deciding = {"referee/match/verdicts.py", "arena/schedule/swiss.py", "arena/statistics/standings.py"}
     assert {
@@ -145,19 +130,19 @@ def test_files_of_the_arena_that_changed_are_named_a_few_of_them(
 
 
 def test_how_many_matches_run_at_once_may_change(file: Path) -> None:
-    first = playing(file)
+    first = play_cup(file)
     file.write_text(TEXT + "concurrency = 1\n")
-    again = playing(file)
+    again = play_cup(file)
     assert (first.contest, first.digest) == (again.contest, again.digest)
 
 
 def test_fresh_begins_anew_and_keeps_the_earlier_results_aside(
     file: Path, capsys: pytest.CaptureFixture[str], open_ledger: OpenLedger
 ) -> None:
-    playing(file)
+    play_cup(file)
     file.write_text(TEXT.replace("seed = 4", "seed = 5"))
     again = AtOnce()
-    playing(file, again, fresh=True)
+    play_cup(file, again, fresh=True)
     (aside,) = (file.parent / "runs/cup").glob("before-*")
     assert MATCHES == len(again.played)
     assert MATCHES == len(open_ledger(aside / "ledger.sqlite").results())
@@ -172,7 +157,7 @@ def test_fresh_moves_nothing_where_nothing_could_be_played(file: Path, open_ledg
             raise MachineCannot("there is no worker")
         yield []
 
-    playing(file)
+    play_cup(file)
     results = file.parent / "runs/cup"
     before = sorted(results.iterdir())
     tournament = read_tournament(file)
@@ -188,7 +173,7 @@ def test_fresh_is_refused_before_anything_is_moved_where_there_is_no_sandbox(
     def none() -> str:
         raise SandboxError("no sandbox: bwrap is not installed")
 
-    playing(file)
+    play_cup(file)
     before = sorted((file.parent / "runs/cup").iterdir())
     monkeypatch.setattr("referee.sandbox.find_isolation", none)
     refused = CliRunner().invoke(main, ["tournament", str(file), "--fresh", "--no-check"])
@@ -199,15 +184,15 @@ def test_fresh_is_refused_before_anything_is_moved_where_there_is_no_sandbox(
 def test_how_much_there_is_to_play_and_its_isolation_are_said(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    playing(file)
+    play_cup(file)
     assert f"{MATCHES} matches, isolation strict\n" in capsys.readouterr().err
-    playing(file)
+    play_cup(file)
     assert f"{MATCHES} matches ({MATCHES} of them played before), isolation" in capsys.readouterr().err
 
 
 def test_where_bots_are_kept_that_is_said(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file.write_text(file.read_text() + '\n[policy]\nprocesses = "kept"\n')
-    playing(file)
+    play_cup(file)
     assert "bots kept from match to match: " in capsys.readouterr().err
     told = CliRunner().invoke(main, ["report", str(file)]).stdout.splitlines()[0]
     assert told.endswith(", round_robin, strict, kept processes")
@@ -215,8 +200,8 @@ def test_where_bots_are_kept_that_is_said(file: Path, capsys: pytest.CaptureFixt
 
 def test_a_seed_that_is_left_out_is_drawn_once_and_kept(file: Path) -> None:
     file.write_text(TEXT.replace("seed = 4\n", ""))
-    first, second = playing(file), playing(file)
-    other = playing(file, fresh=True)
+    first, second = play_cup(file), play_cup(file)
+    other = play_cup(file, fresh=True)
     assert first.contest.seed == second.contest.seed
     assert first.contest.seed != other.contest.seed
     assert first.contest.seed >= 2**53, (
@@ -246,7 +231,7 @@ def test_a_folder_in_which_nothing_can_be_made_is_named(file: Path) -> None:
 
 def test_the_json_has_what_the_table_has(file: Path) -> None:
     tournament = read_tournament(file)
-    results = playing(file)
+    results = play_cup(file)
     found = msgspec.to_builtins(results_json(tournament, results))
     assert ["mist_random", "mist_cautious", "mist_hunter"] == [bot["bot"] for bot in found["bots"]]
     assert [line.points for line in results.standings] == [line["points"] for line in found["standings"]]
@@ -255,7 +240,7 @@ def test_the_json_has_what_the_table_has(file: Path) -> None:
 
 
 def test_the_table_has_a_column_for_each_opponent_by_place(file: Path) -> None:
-    table = crosstable(playing(file).standings, ("a", "b", "c"), 2)
+    table = crosstable(play_cup(file).standings, ("a", "b", "c"), 2)
     assert ["#", "bot", "mean points", "W-T-L", "1", "2", "3", "faults", "defaults", "time per move"] == [
         str(column.header) for column in table.drawn().columns
     ]
