@@ -368,3 +368,8 @@ def test_after_a_change_the_rounds_that_are_left_are_even_among_themselves() -> 
     )
     met = Counter(pair for table in left for pair in combinations(table, 2))
     assert (55, 3, 5) == (len(met), min(met.values()), max(met.values()))
+
+
+def test_a_field_names_only_the_bots_that_entered_with_it() -> None:
+    of = changed(spec("swiss", 4), (4, enters("e")), (8, enters("f")))
+    assert [(), ((4, None),), ((5, None),)] == [field.entered for field in fields_of(of)]
