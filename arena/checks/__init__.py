@@ -14,22 +14,3 @@ from arena.checks.field import (
     write_refusal,
 )
 from arena.checks.trials import GameCheck, Trial, TrialSummary, check_bot, only_void
-
-__all__ = [
-    "REFUSED",
-    "BotCheck",
-    "FieldCheck",
-    "Forecast",
-    "GameCheck",
-    "RefusedCheck",
-    "Trial",
-    "TrialSummary",
-    "check_bot",
-    "check_field",
-    "exclude_broken_bots",
-    "forecast",
-    "forget_refusal",
-    "only_void",
-    "read_refusal",
-    "write_refusal",
-]

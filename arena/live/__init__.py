@@ -14,25 +14,3 @@ from arena.live.watch import (
     view_of,
     with_names,
 )
-
-__all__ = [
-    "Eyes",
-    "LanguageModelSeat",
-    "Watcher",
-    "at_terminal",
-    "board_text",
-    "clock_text",
-    "console_seat",
-    "in_place",
-    "joined",
-    "laid_out",
-    "may_know",
-    "part_of",
-    "play_hosted",
-    "play_match",
-    "presses",
-    "read_eyes",
-    "under_pdb",
-    "view_of",
-    "with_names",
-]

@@ -13,23 +13,3 @@ from arena.pages.report import (
 from arena.pages.season import SeasonPages
 from arena.pages.template import Page
 from arena.pages.website import Website
-
-__all__ = [
-    "UNFORESEEN",
-    "Competition",
-    "NoReplayError",
-    "Overview",
-    "Page",
-    "SeasonPages",
-    "Website",
-    "replay_page",
-    "replay_path",
-    "stress_page",
-    "transcript_bytes",
-    "transcript_path",
-    "write_beside",
-    "write_report",
-    "write_season_beside",
-    "write_season_report",
-    "write_waiting",
-]

@@ -27,35 +27,3 @@ from arena.regression.model import (
 )
 from arena.regression.options import Blocks, RegressionOptions, regression_of, same_content_text
 from arena.regression.run import Finding, HeadBrokenError, RegressionRun, folder_for
-
-__all__ = [
-    "BASE",
-    "FIELD",
-    "HEAD",
-    "QUESTIONS",
-    "QUESTION_NAMES",
-    "USAGE",
-    "Blocks",
-    "Decision",
-    "DecisionDiff",
-    "Finding",
-    "Group",
-    "HeadBrokenError",
-    "History",
-    "Place",
-    "Regression",
-    "RegressionOptions",
-    "RegressionRun",
-    "UsageFinding",
-    "answers",
-    "asking",
-    "decision_of",
-    "evidence",
-    "explain",
-    "folder_for",
-    "history_of",
-    "read_decision_diffs",
-    "regression_of",
-    "same_content_text",
-    "total",
-]

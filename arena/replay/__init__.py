@@ -3,20 +3,3 @@
 from arena.replay.recording import Fact, Recording, Step, play_back
 from arena.replay.steps import recorded, recording_of, recording_of_seat
 from arena.replay.verification import Found, check_files, found, not_held, path_text, proved, transcripts_in
-
-__all__ = [
-    "Fact",
-    "Found",
-    "Recording",
-    "Step",
-    "check_files",
-    "found",
-    "not_held",
-    "path_text",
-    "play_back",
-    "proved",
-    "recorded",
-    "recording_of",
-    "recording_of_seat",
-    "transcripts_in",
-]

@@ -9,13 +9,3 @@ from arena.viewer.page import (
     runes_of,
     shared_assets,
 )
-
-__all__ = [
-    "drawing_script",
-    "drawing_style",
-    "linked_page_of",
-    "page_data",
-    "page_of",
-    "runes_of",
-    "shared_assets",
-]

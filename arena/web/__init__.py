@@ -5,16 +5,3 @@ from arena.web.events import MOST_CLIENTS, MOST_OF_ADDRESS
 from arena.web.output import HOME, open_output
 from arena.web.server import Serving, serve
 from arena.web.site import Builder, Progress, Written
-
-__all__ = [
-    "HOME",
-    "MOST_CLIENTS",
-    "MOST_OF_ADDRESS",
-    "Builder",
-    "Progress",
-    "Serving",
-    "Written",
-    "competitions_in",
-    "open_output",
-    "serve",
-]
