@@ -32,7 +32,7 @@ from arena.processes import process_pool
 from arena.quantities import Column, Table
 from arena.terminal import Grid, grid
 from referee.bot_folder import find_bot
-from referee.host import Plan, Result, SandboxedBot, play
+from referee.host import AttemptResult, Plan, SandboxedBot, play
 from referee.match import Judged, Policy, SeatTime, Used, Verdict, WindowTime
 from referee.proofs.fuzzing import CampaignCounts, Violation, fuzz
 from referee.sandbox import Isolation
@@ -143,7 +143,7 @@ class _LoadRun:
         self._folder = folder
         self._wire = wire
         self._ended = ended
-        self._results: list[Result] = []
+        self._results: list[AttemptResult] = []
         self._peak = 0
 
     async def play(self, matches: int) -> LoadResult:
@@ -211,7 +211,7 @@ class _Seen:
         self.behind: list[int] = []
         self.overcharged: list[int] = []
 
-    def take(self, result: Result) -> None:
+    def take(self, result: AttemptResult) -> None:
         """Add the measurements of one match."""
         path = Path(result.transcript)
         own_logs = [_own_log(path, seat) for seat in (0, 1)]
@@ -418,7 +418,7 @@ def stress_table(levels: Sequence[LoadResult]) -> Grid:
     return grid(Table(IN_TERMINAL, levels))
 
 
-class Bar(Struct, frozen=True):
+class HistogramBar(Struct, frozen=True):
     """A bar of a histogram, in units of the drawing."""
 
     left: int
@@ -429,7 +429,7 @@ class Bar(Struct, frozen=True):
     count: int
 
 
-def histogram(values: Sequence[int]) -> list[Bar]:
+def histogram(values: Sequence[int]) -> list[HistogramBar]:
     """Return the bars of the number of values per bin."""
     counts = [0] * len(BINS)
     for value in values:
@@ -438,7 +438,7 @@ def histogram(values: Sequence[int]) -> list[Bar]:
     bars = []
     for at, (bound, count) in enumerate(zip(BINS, counts, strict=True)):
         height = round(count / most * (HEIGHT - 40))
-        bars.append(Bar(at * BAR + 5, HEIGHT - 20 - height, height, f"{bound / 1000:g}", count))
+        bars.append(HistogramBar(at * BAR + 5, HEIGHT - 20 - height, height, f"{bound / 1000:g}", count))
     return bars
 
 

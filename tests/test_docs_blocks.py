@@ -15,7 +15,7 @@ import pytest
 
 from arena.commands.main import main as arena
 from arena.config.tournament_file import read_tournament
-from bots.language_model.player import Tally
+from bots.language_model.player import RequestCost
 from protocol.games.fight_for_a_name import FightSetup
 from referee.bot_folder import FILE
 from referee.bot_folder.manifest import BotFile
@@ -133,7 +133,7 @@ class TestJson:
     @of("json note")
     def test_a_note_has_what_a_model_s_seat_writes(self, block: Block) -> None:
         (told,) = json.loads(block.text).values()
-        counts = set(Tally.__struct_fields__)
+        counts = set(RequestCost.__struct_fields__)
         assert counts <= set(told)
         assert counts <= set(told["match"])
 

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from arena.checks.trials import Order, Trial, TrialSummary, order, play_trials, players_at, summarise_trials
+from arena.checks.trials import Trial, TrialMatch, TrialSummary, order, play_trials, players_at, summarise_trials
 from arena.config import Tournament, entry_place, without
 from arena.errors import WrongUse, writing
 from arena.quantities import pluralise
@@ -90,7 +90,7 @@ def check_field(
     policy = replace(tournament.form.policy, fault="forfeit", unfair="note", pacing="prompt", processes="fresh")
     plan = replace(tournament.plan(), policy=policy)
     seconds = policy.startup_ms / MILLISECONDS + MATCH_SECONDS
-    orders: dict[int, Order[PlayerT]] = {}
+    orders: dict[int, TrialMatch[PlayerT]] = {}
     for entrant, bot in enumerate(tournament.bots):
         if entrant not in check.unbuilt and isinstance(bot, BotFolder):
             seat = entrant % tournament.seats

@@ -22,9 +22,9 @@ from arena.quantities import duration
 from arena.schedule import SEED_BITS
 from arena.statistics import mean_points, points
 from arena.terminal import progress_bar, progress_console
-from arena.workers import Play, Roster, Worker, WorkerGoneError, WorkerPool, Workers
+from arena.workers import PlayMatch, Roster, Worker, WorkerGoneError, WorkerPool, Workers
 from protocol.refusals import Conduct
-from referee.host import Plan, Result
+from referee.host import AttemptResult, Plan
 from referee.linux.files import FOLDER_MODE
 from referee.match import MICROSECONDS_PER_MS, Complaint, SeatReport, Verdict, sentences, summed
 from referee.transcript import unanswered_window
@@ -40,7 +40,7 @@ PlayerT = TypeVar("PlayerT")
 ItemT = TypeVar("ItemT")
 
 
-class Order(Struct, Generic[PlayerT], frozen=True, kw_only=True):
+class TrialMatch(Struct, Generic[PlayerT], frozen=True, kw_only=True):
     """A match to be played for a check."""
 
     name: str
@@ -57,7 +57,7 @@ class Trial(Struct, frozen=True, kw_only=True):
     """Outcome of a match played for a check."""
 
     seat: int
-    result: Result | None
+    result: AttemptResult | None
     """Result of the match; None if there is none, because of `trouble`."""
     trouble: str = ""
     """Reason why the match has no valid result, or "" if it has one."""
@@ -93,7 +93,7 @@ def order(
     label: str,
     seed: int | None = None,
     seconds: float = math.inf,
-) -> Order[PlayerT]:
+) -> TrialMatch[PlayerT]:
     """Return the order for a match of a bot, named `label`, with random sample bots in the other seats.
 
     Without a seed, one is drawn at random: a check must not reveal the deals of a tournament.
@@ -103,11 +103,11 @@ def order(
         deal = SystemRandom().getrandbits(SEED_BITS)
     labels = players_at(seat, label, random_bot(plan.game), len(players))
     plan = replace(plan, match=f"check-{secrets.token_hex(4)}", seed=deal, labels=labels)
-    return Order(name=name, plan=plan, players=players, seat=seat, seconds=seconds)
+    return TrialMatch(name=name, plan=plan, players=players, seat=seat, seconds=seconds)
 
 
 def play_trials(
-    orders: Sequence[Order[PlayerT]], open_workers: WorkerPool[PlayerT], folder: Path, *, words: str
+    orders: Sequence[TrialMatch[PlayerT]], open_workers: WorkerPool[PlayerT], folder: Path, *, words: str
 ) -> list[Trial]:
     """Play all orders with a progress bar, as many at once as the workers allow. Return one trial per order.
 
@@ -140,7 +140,7 @@ def play_trials(
 
 
 async def _play_all(
-    orders: Sequence[Order[PlayerT]],
+    orders: Sequence[TrialMatch[PlayerT]],
     workers: Workers[PlayerT],
     folder: Path,
     trials: dict[int, Trial],
@@ -152,7 +152,7 @@ async def _play_all(
     members: Mapping[int, Worker[PlayerT]]
     members = workers.members if isinstance(workers, Roster) else dict(enumerate(workers))
 
-    async def keep_busy(member: int, play: Play[PlayerT]) -> None:
+    async def keep_busy(member: int, play: PlayMatch[PlayerT]) -> None:
         while waiting and not (isinstance(workers, Roster) and member not in workers):
             number, each = waiting.popleft()
             async with trio.open_nursery() as watching:
@@ -169,7 +169,7 @@ async def _play_all(
         trials[number] = Trial(seat=each.seat, result=None, trouble="no worker was left to play it", seconds=0.0)
 
 
-async def _name_waits(each: Order[PlayerT], folder: Path, tell: Callable[[str], None]) -> None:
+async def _name_waits(each: TrialMatch[PlayerT], folder: Path, tell: Callable[[str], None]) -> None:
     """Report each window that stays open for long, until cancelled."""
     last = told = None
     while True:
@@ -182,7 +182,7 @@ async def _name_waits(each: Order[PlayerT], folder: Path, tell: Callable[[str], 
         last = None if opened is None else opened.id
 
 
-async def _played(each: Order[PlayerT], play: Play[PlayerT], folder: Path) -> Trial:
+async def _played(each: TrialMatch[PlayerT], play: PlayMatch[PlayerT], folder: Path) -> Trial:
     began = trio.current_time()
     result, trouble = None, f"its match was stopped after {each.seconds:g} s"
     try:
@@ -289,7 +289,7 @@ def summarise_trials(trials: Sequence[Trial]) -> TrialSummary:
     )
 
 
-def _lost(result: Result, seat: int) -> int:
+def _lost(result: AttemptResult, seat: int) -> int:
     """Count defaults by the bot's own fault: it was late, had disconnected, or submitted illegal actions."""
     report = result.report(seat)
     by_time = report.late + report.unanswered
@@ -349,7 +349,7 @@ def check_bot(
     """
     first = play_trials([_order(game, bot, 0) for game in games], open_workers, folder, words="starting")
     trials = [[trial] for trial in first]
-    orders: list[Order[PlayerT]] = []
+    orders: list[TrialMatch[PlayerT]] = []
     owners: list[list[Trial]] = []
     for game, of_game in zip(games, trials, strict=True):
         if of_game[0].started:
@@ -361,7 +361,7 @@ def check_bot(
     return [(summarise_trials(of_game), of_game) for of_game in trials]
 
 
-def _order(game: GameCheck[PlayerT], bot: PlayerT, number: int) -> Order[PlayerT]:
+def _order(game: GameCheck[PlayerT], bot: PlayerT, number: int) -> TrialMatch[PlayerT]:
     seat = number % game.seats
     players = players_at(seat, bot, game.opponent, game.seats)
     seed = game.seed + number if game.seed is not None else None

@@ -21,7 +21,7 @@ from arena.reports import all_compared, compared_lines
 from arena.terminal import print_json, results_console, say
 from arena.workers import ready
 from referee.bot_folder import MEGABYTE, BotFolder, BotFolderError, read_bot_name
-from referee.host import Interviewed, Question, Questionnaire, ask_at_terminal, questions_of
+from referee.host import AskedWindow, Interviewed, Questionnaire, ask_at_terminal, questions_of
 from referee.match import Header, SeatHeader
 from referee.sandbox import Terminal
 from referee.transcript import (
@@ -168,7 +168,7 @@ def _chosen(asked: Questionnaire, window: int | None) -> int:
     return window
 
 
-def _was_lost(question: Question) -> bool:
+def _was_lost(question: AskedWindow) -> bool:
     return bool(question.closed is None or question.closed.by_default or question.refused)
 
 

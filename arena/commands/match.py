@@ -68,7 +68,7 @@ from bots.language_model.settings import Settings
 from protocol.refusals import Conduct
 from protocol.words import Options
 from referee.bot_folder import CONSOLE, REMOTE, BotFolder, BotFolderError, is_remote, read_bot_name
-from referee.host import LocalSeat, Plan, Player, RemoteBot, Result, SandboxedBot, cannot_play, play
+from referee.host import AttemptResult, LocalSeat, Plan, Player, RemoteBot, SandboxedBot, cannot_play, play
 from referee.rules import AnyGame
 from referee.sandbox import Isolation
 from referee.wire import BadAddressError, read_address
@@ -81,7 +81,7 @@ NO_ENDPOINT = (
     "bots in the sandbox get no variables and no network; set CHAT_URL and CHAT_MODEL, so that it plays in this"
     " process, or use play() or a remote seat: docs/language-models.md"
 )
-PlayIt = Callable[..., Result]
+PlayIt = Callable[..., AttemptResult]
 """Function that plays a match, with the arguments of `play_match`."""
 
 
@@ -236,7 +236,7 @@ def play_asked(
         raise AnswerIsNo(why)
 
 
-def _no_match(result: Result, names: Sequence[str], players: Sequence[Player]) -> str:
+def _no_match(result: AttemptResult, names: Sequence[str], players: Sequence[Player]) -> str:
     """Describe the bots that did not take part, such as those that never started; "" if all did."""
     absent: list[str] = []
     for seat, player in enumerate(players):

@@ -64,7 +64,7 @@ from arena.reports import (
     usage_table,
     verdict_text,
 )
-from arena.statistics import Verdict
+from arena.statistics import SprtVerdict
 from arena.terminal import command_line, print_json, results_console, say, show
 from arena.tournament import TRANSCRIPTS
 from arena.workers import Placement, PoolSetup, matches_at_once, ready, workers_kept
@@ -134,7 +134,7 @@ def command(game: str, *, test: RegressionOptions, where: Placement, asked: Outc
         # Checked before hours of play.
         _add(asked.summary, "")
     _write_junit(
-        asked.junit, unplayed_junit(regression, Verdict.UNDECIDED, "the test has begun and not ended yet")
+        asked.junit, unplayed_junit(regression, SprtVerdict.UNDECIDED, "the test has begun and not ended yet")
     )
     why = same_content_text(regression)
     if why is not None and not test.same_content:
@@ -184,19 +184,21 @@ def _tell_broken(regression: Regression, why: str, asked: OutcomeOptions) -> Non
     """Report to CI that head cannot start."""
     if asked.as_json:
         found = problem("head", regression.arena.folders[HEAD], why)
-        print_json({"verdict": Verdict.REJECTED.value, "broken": why, "problems": problems_json([found])})
-    _write_junit(asked.junit, unplayed_junit(regression, Verdict.REJECTED, why))
+        print_json({"verdict": SprtVerdict.REJECTED.value, "broken": why, "problems": problems_json([found])})
+    _write_junit(asked.junit, unplayed_junit(regression, SprtVerdict.REJECTED, why))
     if asked.summary is not None:
-        _add(asked.summary, unplayed_markdown(regression, Verdict.REJECTED, why))
+        _add(asked.summary, unplayed_markdown(regression, SprtVerdict.REJECTED, why))
 
 
 def _tell_undecided(regression: Regression, why: str, asked: OutcomeOptions) -> None:
     """Report to CI that base and head have the same content."""
     if asked.as_json:
-        print_json({"verdict": Verdict.UNDECIDED.value, "same_content": regression.arena.folders[HEAD].content})
+        print_json(
+            {"verdict": SprtVerdict.UNDECIDED.value, "same_content": regression.arena.folders[HEAD].content}
+        )
     if asked.summary is not None:
-        _add(asked.summary, unplayed_markdown(regression, Verdict.UNDECIDED, why))
-    _write_junit(asked.junit, unplayed_junit(regression, Verdict.UNDECIDED, why))
+        _add(asked.summary, unplayed_markdown(regression, SprtVerdict.UNDECIDED, why))
+    _write_junit(asked.junit, unplayed_junit(regression, SprtVerdict.UNDECIDED, why))
 
 
 def _played(regression: Regression, where: Placement, asked: OutcomeOptions) -> Finding:
@@ -272,9 +274,9 @@ def _add(file: Path, text: str) -> None:
 def _answer(finding: Finding, regression: Regression) -> None:
     """Raise the error with the command's exit code, unless head is accepted."""
     verdict, why = finding.verdict, verdict_text(regression.test, finding)
-    if verdict is Verdict.REJECTED:
+    if verdict is SprtVerdict.REJECTED:
         raise AnswerIsNo(f"{why}{head_lost(finding)}")
-    if verdict is Verdict.UNDECIDED:
+    if verdict is SprtVerdict.UNDECIDED:
         matches = pluralise(finding.blocks * regression.seatings, "match", ",")
         hopeless = [each.limit.resource for each in finding.usage if each.state.is_over and each.ratio is None]
         remedy = "give more --blocks to continue from here"

@@ -38,7 +38,7 @@ from arena.reports import (
 from arena.schedule import format_of
 from arena.season import SeasonResults, season_folder, season_in
 from arena.terminal import print_json, results_console, show
-from arena.tournament import TRANSCRIPTS, NotBegun, Results, entries_until, find_ledger, load_results
+from arena.tournament import TRANSCRIPTS, NotBegun, TournamentResults, entries_until, find_ledger, load_results
 
 OUT = click.Path(path_type=Path, dir_okay=False)
 
@@ -105,7 +105,7 @@ def _report_waiting(waiting: NotBegun, asked: ReportOptions) -> None:
             screen.say(line)
 
 
-def _print(found: Results, logs: Path, *, usage: bool) -> None:
+def _print(found: TournamentResults, logs: Path, *, usage: bool) -> None:
     """Print the report of one tournament."""
     screen, terms, digest = results_console(), found.terms, found.digest
     matches = f"{matches_text(found)} {'match' if digest.matches == found.total == 1 else 'matches'}"

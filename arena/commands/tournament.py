@@ -42,7 +42,7 @@ from arena.tournament import (
     TRANSCRIPTS,
     FinalResults,
     Notify,
-    Results,
+    TournamentResults,
     TournamentRun,
     copies_of_file,
     open_notices,
@@ -297,7 +297,7 @@ def play_to_its_end(
     return found
 
 
-def _write_reports(folder: Path, found: Results) -> None:
+def _write_reports(folder: Path, found: TournamentResults) -> None:
     """See `arena.pages.write_beside`."""
     from arena.pages import write_beside  # noqa: PLC0415 - slow, and not needed before the first match
 

@@ -30,7 +30,7 @@ from arena.errors import WrongUse
 from arena.options import default_folder
 from arena.schedule import (
     FILE_FIELDS,
-    Event,
+    FieldChange,
     FormatName,
     Schedule,
     ScheduleSpec,
@@ -185,7 +185,7 @@ class Tournament(Struct, frozen=True, kw_only=True):
     results: Path
     left_out: Mapping[str, str] = {}
     """Bots of the file that do not play because they cannot start: reason by label."""
-    changes: tuple[Event, ...] = ()
+    changes: tuple[FieldChange, ...] = ()
     """Changes since the start. Bots that entered follow at the end of `bots` and `labels`."""
     fields: tuple[str, ...] = ()
     """Field of the file that names each bot, the house's last; empty: `bots` and `fill`."""
@@ -377,7 +377,7 @@ def without(tournament: Tournament, left_out: Mapping[str, str]) -> Tournament:
     )
 
 
-def with_changes(tournament: Tournament, bots: Sequence[Entry], changes: Sequence[Event]) -> Tournament:
+def with_changes(tournament: Tournament, bots: Sequence[Entry], changes: Sequence[FieldChange]) -> Tournament:
     """Return the tournament after these changes; `bots` are those that entered, in order."""
     after = replace(tournament, changes=tuple(changes))
     labels = map(attrgetter("label"), entered(after.spec))

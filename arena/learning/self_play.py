@@ -205,7 +205,7 @@ class SelfPlayReport(Struct, frozen=True, kw_only=True):
         return text
 
 
-class Played(Struct, frozen=True):
+class ShardReport(Struct, frozen=True):
     """A process's report of a shard that it has written."""
 
     matches: int
@@ -311,7 +311,7 @@ class SelfPlay:
         seconds = time.monotonic() - began
         return SelfPlayReport(matches=played, steps=steps, kept=kept, seconds=seconds, cpu_seconds=cpu_seconds)
 
-    def _played(self, due: Sequence[tuple[bytes, range, int, int, Path]]) -> Iterator[Played]:
+    def _played(self, due: Sequence[tuple[bytes, range, int, int, Path]]) -> Iterator[ShardReport]:
         """Play shards, here or in the pool, with these arguments of `_play_shard`."""
         if self._pool is None:
             yield from starmap(_play_shard, due)
@@ -382,7 +382,7 @@ def _one_thread() -> Iterator[None]:
             os.environ.pop(name, None)
 
 
-def _play_shard(sent: bytes, numbers: range, seed: int, shard: int, path: Path) -> Played:
+def _play_shard(sent: bytes, numbers: range, seed: int, shard: int, path: Path) -> ShardReport:
     """Play the matches of a shard in step and write them; runs in a process of the pool."""
     began = time.process_time()
     policies: tuple[Policy, ...]
@@ -406,7 +406,7 @@ def _play_shard(sent: bytes, numbers: range, seed: int, shard: int, path: Path) 
             if episode.over or episode.truncated:
                 del under_way[number]
     write_shard(path, rows.shard(episodes))
-    return Played(len(numbers), len(rows.choices), time.process_time() - began)
+    return ShardReport(len(numbers), len(rows.choices), time.process_time() - began)
 
 
 def _step(

@@ -34,7 +34,7 @@ from protocol.messages import (
     Welcome,
 )
 from protocol.refusals import Refusal
-from protocol.text import ParseError, Terms, drawing_of, quoted
+from protocol.text import InputTerms, ParseError, drawing_of, quoted
 from protocol.words import Event, View
 from referee.games import GAMES
 
@@ -242,7 +242,7 @@ class Person:
         """Return the notation for the windows of this match, with examples for the open one."""
         if self._welcome is None:
             return []
-        terms = Terms(self._welcome.variant, self._welcome.options, self._welcome.seat)
+        terms = InputTerms(self._welcome.variant, self._welcome.options, self._welcome.seat)
         shown: list[Shown] = [game_text.explain(self._welcome.game, terms)]
         if self._opened is not None and self._view is not None:
             examples = game_text.text_of(self._welcome.game).examples(self._opened.window, self._view)

@@ -22,7 +22,7 @@ from arena.processes import PAUSE, PAUSE_SIGNALS
 from arena.terminal import Screen, progress_console, say
 from arena.workers import Hosting, open_listener
 from referee.bot_folder import PYTHON, BotFolder, read_bot_name
-from referee.host import Plan, Player, Publish, RemoteBot, Result, play
+from referee.host import AttemptResult, Plan, Player, Publish, RemoteBot, play
 from referee.linux.files import FOLDER_MODE
 from referee.linux.shortage import unwrapped
 from referee.log import SILENT, Logger
@@ -32,7 +32,7 @@ from referee.wire import Lobby
 
 Watch = Callable[[Table, Sequence[Addressed]], None]
 """Callback for each step of a match, with the table and the step's events."""
-PlayWatched = Callable[..., Awaitable[Result]]
+PlayWatched = Callable[..., Awaitable[AttemptResult]]
 """Plays one match with a spectator: `referee.host.play`, or a substitute."""
 
 
@@ -44,7 +44,7 @@ def play_match(
     play: PlayWatched,
     watch: Watch | None,
     ctrl_c: int = 1,
-) -> Result:
+) -> AttemptResult:
     """Play a match that the operator may pause. `ctrl_c`: see `event_loop.run`.
 
     Raises:
@@ -71,7 +71,7 @@ def play_match(
 
 async def _with_operator(
     plan: Plan, players: Sequence[Any], path: Path, *, play: PlayWatched, watch: Watch | None
-) -> Result:
+) -> AttemptResult:
     """Play while SIGUSR1 pauses the clocks, and SIGUSR2 resumes them."""
     orders, operator = trio.open_memory_channel[bool](1)
     async with trio.open_nursery() as nursery:
@@ -111,7 +111,7 @@ async def play_hosted(
     operator: trio.MemoryReceiveChannel[bool] | None,
     publish: Publish | None = None,
     log: Logger = SILENT,
-) -> Result:
+) -> AttemptResult:
     """Play a match as `referee.host.one_match.play` does, once the bots of remote seats are connected.
 
     Raises:

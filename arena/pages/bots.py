@@ -23,7 +23,7 @@ from arena.pages.template import (
     numbered_links,
     page_count,
 )
-from arena.pages.words import Fact, competitors
+from arena.pages.words import CompetitionFact, competitors
 from arena.quantities import Column, duration, pluralise, three_digits
 from arena.reports import USAGE, interval, naming_columns, note, rating_columns
 from arena.schedule import TWO, places_of
@@ -146,15 +146,15 @@ def _bot_context(overview: Overview, bot: int) -> dict[str, Any]:
     if row.house:
         place_text = "none: the house bot fills empty seats"
     facts = [
-        Fact("place", place_text),
-        Fact("rating", f"{rating.elo:+z.0f}"),
-        Fact("95 % interval", interval(rating)),
-        Fact("mean points", MEAN_POINTS.cell(row)),
-        Fact("played", pluralise(row.played, "match")),
+        CompetitionFact("place", place_text),
+        CompetitionFact("rating", f"{rating.elo:+z.0f}"),
+        CompetitionFact("95 % interval", interval(rating)),
+        CompetitionFact("mean points", MEAN_POINTS.cell(row)),
+        CompetitionFact("played", pluralise(row.played, "match")),
     ]
     content = overview.found.content(bot)
     if content is not None:
-        facts.append(Fact("content", content[:HASH_LETTERS]))
+        facts.append(CompetitionFact("content", content[:HASH_LETTERS]))
     met = [other.entrant for other in digest.standings if other.entrant in row.against]
     return {
         "facts_of_bot": facts,

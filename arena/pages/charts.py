@@ -69,7 +69,7 @@ class IntervalChart(Struct, frozen=True):
     """Position of 0 in percent; None if 0 is not inside the axis."""
 
 
-class Line(Struct, frozen=True):
+class ChartLine(Struct, frozen=True):
     """A line of a line chart: one value over time."""
 
     name: str
@@ -91,7 +91,7 @@ Values = Sequence[float | None]
 class LineChart(Struct, frozen=True):
     """A chart of values over time."""
 
-    lines: list[Line]
+    lines: list[ChartLine]
     ticks: list[Tick]
     """Labelled values, in percent from the top."""
     times: list[Tick]
@@ -166,7 +166,7 @@ def line_chart(
     def down(value: float) -> float:
         return 100 - _percent(value, low, high, (0, 100))
 
-    def line(number: int, name: str, values: Values, href: str) -> Line:
+    def line(number: int, name: str, values: Values, href: str) -> ChartLine:
         spots, end, shown = [], 50.0, ""
         for when, value in zip(times, values, strict=True):
             if value is not None:
@@ -174,7 +174,7 @@ def line_chart(
                 spots.append(f"{WIDE * when / last:.0f},{HIGH * end / 100:.0f}")
         if len(spots) == 1:  # A polyline needs two points; two equal ones are drawn as a dot.
             spots *= 2
-        return Line(name=name, points=" ".join(spots), end=end, words=shown, kind=number % COLOURS, href=href)
+        return ChartLine(name=name, points=" ".join(spots), end=end, words=shown, kind=number % COLOURS, href=href)
 
     return LineChart(
         lines=[line(number, *each) for number, each in enumerate(series)],

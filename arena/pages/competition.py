@@ -20,11 +20,11 @@ from msgspec.structs import replace
 from arena.arrays import Whole, np
 from arena.errors import WrongUse
 from arena.quantities import Table
-from arena.regression import USAGE, DecisionDiff, History, history_of, read_decision_diffs
+from arena.regression import USAGE, DecisionDiff, TestHistory, history_of, read_decision_diffs
 from arena.reports import batches_of
-from arena.schedule import Block, Closed, Fixed, ScheduleSpec, Tie, format_of, next_round
+from arena.schedule import Block, EntriesClosed, Fixed, ScheduleSpec, Tie, format_of, next_round
 from arena.season import Finish, finishes_of, title_of
-from arena.statistics import Played, Reported, StandingsRow
+from arena.statistics import CountedMatch, Reported, StandingsRow
 from arena.tournament import (
     DECISIONS,
     LEDGER,
@@ -32,7 +32,7 @@ from arena.tournament import (
     Ledger,
     LedgerTimes,
     NotBegun,
-    Results,
+    TournamentResults,
     is_held,
     load_results,
 )
@@ -96,7 +96,7 @@ class MatchIndex(Struct, frozen=True):
         return self.keys([int(self.head_rows[place])])[0]
 
 
-def index_of(played: Sequence[Played], seats: int) -> MatchIndex:
+def index_of(played: Sequence[CountedMatch], seats: int) -> MatchIndex:
     """Return the index of matches in schedule order, each with `seats` seats."""
     # A damaged ledger may hold a head of any length. No page requests such a head, so it is cut.
     heads = np.array([match.head[:HEAD_LETTERS].encode() for match in played], dtype=f"S{HEAD_LETTERS}")
@@ -113,7 +113,7 @@ def index_of(played: Sequence[Played], seats: int) -> MatchIndex:
 class Overview(Struct, frozen=True, kw_only=True):
     """All data that pages show of a competition, except single matches."""
 
-    found: Results
+    found: TournamentResults
     """The results without the contest and the list of matches, which need much memory."""
     index: MatchIndex
     running: bool
@@ -123,7 +123,7 @@ class Overview(Struct, frozen=True, kw_only=True):
     coming: tuple[Block, ...]
     """The next blocks that do not count yet. They hold the seed, which is secret."""
     times: LedgerTimes
-    history: History | None
+    history: TestHistory | None
     """History of a regression test; None for other competitions."""
     own: Table[StandingsRow] | None = None
     """The format's additional table; None if it has none."""
@@ -220,7 +220,7 @@ class Competition:
             self._read = None
             self._lock.release()
 
-    def results(self) -> Results:
+    def results(self) -> TournamentResults:
         """Return the results so far, without the contest; see `overview`."""
         return self.overview().found
 
@@ -270,7 +270,7 @@ def reports_of_test(ledger: Ledger) -> dict[tuple[int, int], tuple[SeatReport, .
 
 
 def overview_of(
-    found: Results,
+    found: TournamentResults,
     times: LedgerTimes,
     reports: Mapping[tuple[int, int], tuple[SeatReport, ...]] | None = None,
     *,
@@ -288,7 +288,7 @@ def overview_of(
         WrongUse: the terms are neither those of a tournament nor those of a regression test.
     """
     contest, spec, digest = found.contest, found.spec, found.digest
-    history: History | None = None
+    history: TestHistory | None = None
     coming: tuple[Block, ...] = ()
     try:
         if "format" not in found.terms:
@@ -319,7 +319,7 @@ def overview_of(
     return overview
 
 
-def _coming(spec: ScheduleSpec, found: Results) -> tuple[Block, ...]:
+def _coming(spec: ScheduleSpec, found: TournamentResults) -> tuple[Block, ...]:
     """Return the next blocks that do not count yet; of a schedule in rounds, those of the current round."""
     seed = msgspec.convert(found.terms["seed"], int, strict=False)
     schedule = format_of(spec).schedule(spec)
@@ -336,15 +336,15 @@ def _coming(spec: ScheduleSpec, found: Results) -> tuple[Block, ...]:
     return tuple(islice((block for block in blocks if block.number not in counted), COMING))
 
 
-def _finished(found: Results, coming: Sequence[Block], history: History | None) -> bool:
+def _finished(found: TournamentResults, coming: Sequence[Block], history: TestHistory | None) -> bool:
     """Return whether all matches are played. An endless ladder is finished once a season has closed it."""
     if history is not None:
         return history.decided
     if found.spec is not None and found.spec.endless:
-        return any(isinstance(event.what, Closed) and event.block is not None for event in found.events)
+        return any(isinstance(event.what, EntriesClosed) and event.block is not None for event in found.events)
     return found.spec is not None and not coming and len(found.played) >= (found.total or 0)
 
 
-def _total(found: Results, coming: Sequence[Block]) -> int:
+def _total(found: TournamentResults, coming: Sequence[Block]) -> int:
     """Return the total number of matches, without tie-breaks that have not begun."""
     return max(found.total or 0, found.digest.matches + sum(len(block.shifts) for block in coming))

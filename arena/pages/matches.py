@@ -14,7 +14,7 @@ from arena.pages.template import MATCHES_A_PAGE, Page, PageMaker, name, newest_f
 from arena.quantities import MISSING, Column, duration, ordinal, pluralise
 from arena.reports import USAGE, SeatListed, match_listed, unusual_end
 from arena.schedule import TWO, Block, match_name, match_of
-from arena.statistics import Digest, Played, Reported, places_by_seat
+from arena.statistics import CountedMatch, Digest, Reported, places_by_seat
 from protocol.refusals import Conduct
 from referee.match import SeatReport
 
@@ -282,7 +282,7 @@ def _some(names: Sequence[str], most: int) -> Cell:
     return in_line(*listed(names[:MANY]), f", and {len(names) - MANY} more")
 
 
-def _ended(played: Played, seat: int) -> Cell:
+def _ended(played: CountedMatch, seat: int) -> Cell:
     """Return a seat's result in words: won, tied, lost, or its place."""
     place, shared = _rank(played, seat)
     seats = len(played.entrants)
@@ -295,7 +295,7 @@ def _ended(played: Played, seat: int) -> Cell:
     return Cell(f"{ordinal(place)}{how} of {seats}", kind="won" * (place == 1))
 
 
-def result_cell(played: Played, digest: Digest) -> Cell:
+def result_cell(played: CountedMatch, digest: Digest) -> Cell:
     """Return the winner; of more than two seats, the best competitors' places and the places of house bots."""
     labels, house = digest.labels, digest.house
     order = list(chain.from_iterable(played.outcome.ranking))
@@ -322,7 +322,7 @@ def result_cell(played: Played, digest: Digest) -> Cell:
     return in_line(*parts)
 
 
-def _conducts(played: Played, digest: Digest) -> str:
+def _conducts(played: CountedMatch, digest: Digest) -> str:
     """Return the bots with misconduct, and its kind."""
     texts = []
     for entrant, conduct in zip(played.entrants, played.conduct, strict=True):
@@ -349,18 +349,18 @@ def _used(match: Reported, seat: int) -> list[tuple[str, str]]:
     return [(heading, value) for heading, value in used.items() if value != MISSING]
 
 
-def _place(played: Played, seat: int) -> str:
+def _place(played: CountedMatch, seat: int) -> str:
     place, shared = _rank(played, seat)
     return f"{place}{'=' * shared}"
 
 
-def _rank(played: Played, seat: int) -> tuple[int, bool]:
+def _rank(played: CountedMatch, seat: int) -> tuple[int, bool]:
     """Return the place of a seat, from 1, and whether others share it."""
     places = places_by_seat(played.outcome)
     return places[seat], list(places.values()).count(places[seat]) > 1
 
 
-def _scores(played: Played, seat: int) -> list[tuple[str, str]]:
+def _scores(played: CountedMatch, seat: int) -> list[tuple[str, str]]:
     outcome, key = played.outcome, str(seat)
     found: list[tuple[str, Any]] = [("score", (outcome.scores or {}).get(key))]
     found += [("tokens", outcome.tokens.get(key)), ("garnets", outcome.garnets.get(key))]

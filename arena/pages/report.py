@@ -16,13 +16,13 @@ from arena.pages.words import State, facts, state_of, terms
 from arena.reports import write_csv, write_whole
 from arena.season import SeasonResults, title_of
 from arena.statistics import Reported
-from arena.tournament import LEDGER, PAGE, TABLE, TRANSCRIPTS, Ledger, NotBegun, Results, is_held
+from arena.tournament import LEDGER, PAGE, TABLE, TRANSCRIPTS, Ledger, NotBegun, TournamentResults, is_held
 
 MOST_MATCHES = 100
 """Maximum number of matches in a report: the last ones of the schedule."""
 
 
-def write_beside(folder: Path, found: Results) -> None:
+def write_beside(folder: Path, found: TournamentResults) -> None:
     """Write the report and the CSV table of bots into a results folder.
 
     Raises:
@@ -45,12 +45,12 @@ def stress_page(values: Mapping[str, Any]) -> str:
     return render("stress", **values)
 
 
-def write_report(path: Path, folder: Path, found: Results) -> None:
+def write_report(path: Path, folder: Path, found: TournamentResults) -> None:
     """Write the report of a results folder; raises as `write_beside`."""
     write_whole(path, report_of(folder, found, path.absolute().parent))
 
 
-def report_of(folder: Path, found: Results, place: Path) -> str:
+def report_of(folder: Path, found: TournamentResults, place: Path) -> str:
     """Return the report as HTML without scripts. Links to transcripts are relative to the folder `place`."""
     with closing(Ledger(folder / LEDGER)) as ledger:
         overview = overview_of(found, ledger.times(), reports_of_test(ledger), running=is_held(folder))

@@ -32,7 +32,7 @@ from arena.pages.season import SeasonPages, season_page
 from arena.pages.standings import standings_page
 from arena.pages.tables import GLOSSARY, GLOSSARY_PATH
 from arena.pages.template import ROWS, Page, PageMaker, as_of, asset_at, asset_paths, numbered, page_count
-from arena.pages.words import Fact, State, last_result, state_of, terms_line
+from arena.pages.words import CompetitionFact, State, last_result, state_of, terms_line
 from arena.tournament import NotBegun
 from protocol.codec import encode
 
@@ -55,7 +55,7 @@ class Card(Struct, frozen=True, kw_only=True):
     state: State | None = None
     leads: str = ""
     leader: str = ""
-    last: Fact | None = None
+    last: CompetitionFact | None = None
     error: str = ""
 
 

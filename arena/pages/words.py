@@ -103,7 +103,7 @@ MOST_FACTS = 100
 """Maximum number of facts in one list."""
 
 
-class Fact(Struct, frozen=True):
+class CompetitionFact(Struct, frozen=True):
     """A named fact about a competition."""
 
     name: str
@@ -112,30 +112,30 @@ class Fact(Struct, frozen=True):
     """The time in ISO 8601 for programs; empty for other facts."""
 
 
-def facts(overview: Overview) -> list[Fact]:
+def facts(overview: Overview) -> list[CompetitionFact]:
     """Return the facts about a competition: terms, bots, matches, times and arena version."""
     found, digest = overview.found, overview.found.digest
-    said = list(starmap(Fact, terms_told(found.terms).items()))
+    said = list(starmap(CompetitionFact, terms_told(found.terms).items()))
     if isinstance(rule := found.terms.get("stage.rule"), str):
-        said.append(Fact("stage", rule))
+        said.append(CompetitionFact("stage", rule))
     matches = str(digest.matches)
     if overview.total:
         matches = f"{matches} of {overview.total}"
-    said += [Fact("bots", bots_text(overview)), Fact("matches", matches)]
+    said += [CompetitionFact("bots", bots_text(overview)), CompetitionFact("matches", matches)]
     until = _time("entries until", entries_until(found.terms, found.events))
     said += filter(None, (until, _time("begun", overview.times.begun), last_result(overview)))
-    said.append(Fact("arena", str(found.terms.get("arena", "unknown"))))
+    said.append(CompetitionFact("arena", str(found.terms.get("arena", "unknown"))))
     if found.voids:
-        said.append(Fact("void attempts", f"{len(found.voids)}, played again"))
-    said += [Fact("set aside", _aside_text(each, digest.labels)) for each in found.asides.blocks]
+        said.append(CompetitionFact("void attempts", f"{len(found.voids)}, played again"))
+    said += [CompetitionFact("set aside", _aside_text(each, digest.labels)) for each in found.asides.blocks]
     for each in found.asides.own_doing:
         if each.entrant < len(digest.labels):
             text = f"{digest.labels[each.entrant]} causes its hold-ups itself: {each.evidence}"
-            said.append(Fact("no longer excused", text))
+            said.append(CompetitionFact("no longer excused", text))
     if found.lost:
-        said.append(Fact("attempts lost with a referee process", f"{len(found.lost)}, played again"))
+        said.append(CompetitionFact("attempts lost with a referee process", f"{len(found.lost)}, played again"))
     left_out = left_out_now(found.terms, found.events)
-    said += [Fact("left out", f"{label}: {why}") for label, why in left_out.items()]
+    said += [CompetitionFact("left out", f"{label}: {why}") for label, why in left_out.items()]
     return said[:MOST_FACTS]
 
 
@@ -172,7 +172,7 @@ def _aside_text(aside: BlockSetAside, labels: Sequence[str]) -> str:
     return f"{match_} and the other matches from its deal: {state}; {name} alone was held up in {attempts}"
 
 
-def last_result(overview: Overview) -> Fact | None:
+def last_result(overview: Overview) -> CompetitionFact | None:
     """Return the end time of the last match that counts; None if there is none."""
     return _time("last result", next(reversed(overview.times.ended), None))
 
@@ -186,11 +186,11 @@ def terms_line(overview: Overview) -> str:
     return ", ".join([*words, bots_text(overview)])
 
 
-def _time(name: str, text: str | None) -> Fact | None:
+def _time(name: str, text: str | None) -> CompetitionFact | None:
     when = moment(text)
     if when is None:
         return None
-    return Fact(name, f"{when.day} {when:%B %Y, %H:%M} UTC", when.isoformat(timespec="seconds"))
+    return CompetitionFact(name, f"{when.day} {when:%B %Y, %H:%M} UTC", when.isoformat(timespec="seconds"))
 
 
 def terms(overview: Overview) -> list[tuple[str, list[tuple[str, str]]]]:

@@ -1,10 +1,10 @@
 """Regression tests: whether the new version of a bot is better than the old one, and where they differ."""
 
 from arena.regression.decision_diff import (
+    ComparedMatch,
     Decision,
     DecisionDiff,
     Group,
-    Place,
     asking,
     decision_of,
     explain,
@@ -18,8 +18,8 @@ from arena.regression.model import (
     QUESTION_NAMES,
     QUESTIONS,
     USAGE,
-    History,
     Regression,
+    TestHistory,
     UsageFinding,
     answers,
     evidence,

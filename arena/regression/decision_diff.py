@@ -18,7 +18,7 @@ from arena import event_loop
 from arena.errors import WrongUse, as_wrong_use, errors_as_exits, writing
 from arena.quantities import pluralise
 from arena.regression.model import BASE, HEAD, Regression
-from arena.statistics import Played, points
+from arena.statistics import CountedMatch, points
 from arena.terminal import progress_bar, progress_console, say
 from arena.tournament import DECISIONS, EXPLAINED, LEDGER, TRANSCRIPTS, Ledger, held
 from protocol.codec import decode_json, encode
@@ -39,7 +39,7 @@ ILLEGAL = "illegal: "
 UNANSWERED = "no answer in its time"
 
 
-class Place(Struct, frozen=True, kw_only=True):
+class ComparedMatch(Struct, frozen=True, kw_only=True):
     """A match of base whose decisions are compared with head's."""
 
     block: int
@@ -78,7 +78,7 @@ class Decision(Struct, frozen=True, kw_only=True):
 class DecisionDiff(Struct, frozen=True, kw_only=True):
     """Differences between base's decisions in one match and head's answers to the same windows."""
 
-    place: Place
+    place: ComparedMatch
     asked: int
     """Number of windows that head answered or defaulted in."""
     decisions: tuple[Decision, ...]
@@ -122,16 +122,16 @@ class Total(Struct, frozen=True, kw_only=True):
     """Matches without a difference up to the window in which head stopped."""
 
 
-def base_matches(played: Sequence[Played]) -> list[Place]:
+def base_matches(played: Sequence[CountedMatch]) -> list[ComparedMatch]:
     """Return base's matches in schedule order, each with the points of head's paired match."""
-    blocks: dict[int, list[Played]] = {}
+    blocks: dict[int, list[CountedMatch]] = {}
     for match in played:
         blocks.setdefault(match.block, []).append(match)
     of_base = [match for match in played if BASE in match.entrants]
     return [_place(match, _paired(match, blocks[match.block])) for match in of_base]
 
 
-def _paired(match: Played, block: Sequence[Played]) -> Played:
+def _paired(match: CountedMatch, block: Sequence[CountedMatch]) -> CountedMatch:
     """Return the block's match with head in base's seat and the same bots in the other seats."""
     swap = {BASE: HEAD}
     if HEAD in match.entrants:
@@ -140,9 +140,9 @@ def _paired(match: Played, block: Sequence[Played]) -> Played:
     return next(other for other in block if other.entrants == wanted)
 
 
-def _place(match: Played, paired: Played) -> Place:
+def _place(match: CountedMatch, paired: CountedMatch) -> ComparedMatch:
     seat = match.entrants.index(BASE)
-    return Place(
+    return ComparedMatch(
         block=match.block,
         seating=match.seating,
         seat=seat,
@@ -152,7 +152,7 @@ def _place(match: Played, paired: Played) -> Place:
     )
 
 
-def diff_decisions(place: Place, interviewed: Interviewed) -> DecisionDiff:
+def diff_decisions(place: ComparedMatch, interviewed: Interviewed) -> DecisionDiff:
     """Compare head's answers with base's actions in the windows that were closed in the match."""
     answered = left = 0
     gone = ""
@@ -201,9 +201,9 @@ def decision_of(asked: AnsweredQuestion, closed: Closed, answer: BotAnswer) -> D
 def total(matches: Sequence[DecisionDiff]) -> Total:
     """Add up all matches."""
     asked = partings = illegal = unanswered = left = 0
-    parted: list[Place] = []
-    same: list[Place] = []
-    cut_short: list[Place] = []
+    parted: list[ComparedMatch] = []
+    same: list[ComparedMatch] = []
+    cut_short: list[ComparedMatch] = []
     for match in matches:
         asked += match.asked
         partings += match.partings
@@ -229,7 +229,7 @@ def total(matches: Sequence[DecisionDiff]) -> Total:
     )
 
 
-def _group(places: Sequence[Place]) -> Group:
+def _group(places: Sequence[ComparedMatch]) -> Group:
     if not places:
         return Group(0, None, None)
     base, head = (sum(map(attrgetter(name), places)) for name in ("base_points", "head_points"))
@@ -276,15 +276,15 @@ def explain(
 
 
 async def _ask_all(
-    files: Mapping[Place, Path], logs: Path, open_asking: OpenAsking, at_once: int
+    files: Mapping[ComparedMatch, Path], logs: Path, open_asking: OpenAsking, at_once: int
 ) -> list[DecisionDiff]:
     """Ask head about the matches of some transcripts, with a progress bar, and return the differences."""
-    found: dict[Place, DecisionDiff] = {}
+    found: dict[ComparedMatch, DecisionDiff] = {}
     with progress_bar(progress_console(), TimeElapsedColumn(), TimeRemainingColumn()) as bar:
         task = bar.add_task("matches", total=len(files))
         async with open_asking() as ask:
 
-            async def ask_about(place: Place) -> None:
+            async def ask_about(place: ComparedMatch) -> None:
                 found[place] = diff_decisions(place, await _interview(place, files[place], logs, ask))
                 bar.advance(task)
 
@@ -309,7 +309,7 @@ def read_decision_diffs(folder: Path) -> tuple[DecisionDiff, ...]:
         raise WrongUse(f"{path}: not as an arena writes it: {error}") from None
 
 
-async def _interview(place: Place, transcript: Path, logs: Path, ask: Ask) -> Interviewed:
+async def _interview(place: ComparedMatch, transcript: Path, logs: Path, ask: Ask) -> Interviewed:
     """Ask head about one match, after checking that the transcript is the one whose result counted."""
     log = logs / f"{transcript.stem}.log"
     try:

@@ -17,17 +17,17 @@ import msgspec
 from msgspec import Struct
 
 from arena.config import Tournament
-from arena.schedule import SWAPPED, TWO, Block, Match, shifts_of
+from arena.schedule import SWAPPED, TWO, Block, ScheduledMatch, shifts_of
 from arena.statistics import (
     Anytime,
-    Played,
+    CountedMatch,
     Resource,
     Score,
     Sprt,
+    SprtVerdict,
     UsageLimit,
     UsageState,
     UsageWalk,
-    Verdict,
     anytime,
     median_interval,
     points,
@@ -45,7 +45,7 @@ MOST_SEATINGS = 26
 """Maximum matches per block; each has its own letter in the name of its transcript."""
 
 Test = sprt.Sprt | anytime.Anytime
-State = sprt.Progress | anytime.AnytimeProgress
+State = sprt.TestState | anytime.AnytimeProgress
 
 QuestionName = Literal["better", "not-worse", "much-better"]
 QUESTION_NAMES: tuple[QuestionName, ...] = get_args(QuestionName)
@@ -162,18 +162,18 @@ class Paired(Block, frozen=True, gc=False):
     """A deal with each seating played twice: first with head, then with base in its seat."""
 
     @property
-    def matches(self) -> tuple[Match, ...]:
+    def matches(self) -> tuple[ScheduledMatch, ...]:
         """Matches of the block, in order of seating."""
         matches = Block(self.number, self.round, self.entrants, self.shifts, self.seed).matches
         half = len(matches) // 2
         return matches[:half] + tuple(map(_with_base, matches[half:]))
 
 
-def _with_base(match: Match) -> Match:
+def _with_base(match: ScheduledMatch) -> ScheduledMatch:
     """Return the match with base in head's seat."""
     entrants = list(match.entrants)
     entrants[entrants.index(HEAD)] = BASE
-    return Match(match.name, match.block, match.seating, tuple(entrants), match.seed)
+    return ScheduledMatch(match.name, match.block, match.seating, tuple(entrants), match.seed)
 
 
 class SeatUse(Struct, frozen=True):
@@ -299,12 +299,12 @@ class BlockTally:
         self._seatings = regression.seatings
         self._limit = regression.limit
         test = regression.test
-        self._walk: sprt.Walk | anytime.Walk
+        self._walk: sprt.SprtWalk | anytime.AnytimeWalk
         self._observe: Callable[[Sequence[SeatedResult]], float]
         if isinstance(test, sprt.Sprt):
-            self._walk, self._observe = sprt.Walk(test), head_to_head
+            self._walk, self._observe = sprt.SprtWalk(test), head_to_head
         else:
-            self._walk, self._observe = anytime.Walk(test), difference
+            self._walk, self._observe = anytime.AnytimeWalk(test), difference
         self._waiting: dict[int, dict[int, SeatedResult]] = {}
         self.usage = tuple(map(UsageWalk, regression.usage))
         """Tests of time and memory."""
@@ -322,7 +322,7 @@ class BlockTally:
         return self._walk.progress
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> SprtVerdict:
         """Verdict of all tests together; see `verdict_of`."""
         return verdict_of(self.state, self.usage)
 
@@ -345,7 +345,7 @@ class BlockTally:
         """Add the next block to the tests that are not over."""
         observation = self._observe(matches)
         self.observations.append(observation)
-        if self.state.verdict is Verdict.UNDECIDED:
+        if self.state.verdict is SprtVerdict.UNDECIDED:
             self._walk.add(observation)
         for walk in self.usage:
             if not walk.state.is_over:
@@ -365,21 +365,21 @@ class UsageTest(Protocol):
         ...
 
 
-def verdict_of(state: State, usage: Sequence[UsageTest]) -> Verdict:
+def verdict_of(state: State, usage: Sequence[UsageTest]) -> SprtVerdict:
     """Combine verdicts: accepted only if all tests accept, rejected as soon as one rejects."""
     verdicts = {state.verdict, *map(attrgetter("state.verdict"), usage)}
-    if Verdict.REJECTED in verdicts:
-        return Verdict.REJECTED
-    if verdicts == {Verdict.ACCEPTED}:
-        return Verdict.ACCEPTED
-    return Verdict.UNDECIDED
+    if SprtVerdict.REJECTED in verdicts:
+        return SprtVerdict.REJECTED
+    if verdicts == {SprtVerdict.ACCEPTED}:
+        return SprtVerdict.ACCEPTED
+    return SprtVerdict.UNDECIDED
 
 
 def is_decided(state: State, usage: Sequence[UsageTest]) -> bool:
     """Return True if the tests need no more blocks: one has rejected, or all are over."""
-    if verdict_of(state, usage) is Verdict.REJECTED:
+    if verdict_of(state, usage) is SprtVerdict.REJECTED:
         return True
-    return state.verdict is not Verdict.UNDECIDED and all(each.state.is_over for each in usage)
+    return state.verdict is not SprtVerdict.UNDECIDED and all(each.state.is_over for each in usage)
 
 
 def points_ahead(test: Test, observations: Sequence[float]) -> list[float]:
@@ -391,7 +391,7 @@ def points_ahead(test: Test, observations: Sequence[float]) -> list[float]:
 
 def evidence(test: Test, state: State) -> str:
     """Describe the test's evidence so far and the bounds at which it decides."""
-    if isinstance(test, sprt.Sprt) and isinstance(state, sprt.Progress):
+    if isinstance(test, sprt.Sprt) and isinstance(state, sprt.TestState):
         points = sum(map(mul, state.counts, count())) / 2
         bounds = f"{test.lower:z.2f} to {test.upper:z.2f}"
         return f"LLR {state.llr:z.2f} ({bounds}), {points:g} of {2 * state.blocks} points"
@@ -407,7 +407,7 @@ def evidence(test: Test, state: State) -> str:
 def leaning(test: Test, state: State) -> tuple[str, float]:
     """Return the more likely answer and the share of the evidence that it needs, from 0 to 1."""
     yes, no = answers(test)
-    if isinstance(test, sprt.Sprt) and isinstance(state, sprt.Progress):
+    if isinstance(test, sprt.Sprt) and isinstance(state, sprt.TestState):
         better, worse = state.llr / test.upper, state.llr / test.lower
     elif isinstance(test, anytime.Anytime) and isinstance(state, anytime.AnytimeProgress):
         better = log(max(state.against_low, 1.0)) / -log(test.alpha)
@@ -427,7 +427,7 @@ EACH_OF_LAST = 60
 """Maximum number of blocks that may have been played after the deciding one."""
 
 
-class History(Struct, frozen=True, kw_only=True):
+class TestHistory(Struct, frozen=True, kw_only=True):
     """A test with its states after some of its blocks."""
 
     test: Test
@@ -448,7 +448,7 @@ class History(Struct, frozen=True, kw_only=True):
         return self.states[-1]
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> SprtVerdict:
         """Verdict of all tests together."""
         return verdict_of(self.state, self.usage)
 
@@ -483,9 +483,9 @@ def usage_limits(terms: Terms) -> tuple[UsageLimit, ...]:
 
 def history_of(
     terms: Terms,
-    played: Sequence[Played],
+    played: Sequence[CountedMatch],
     reports: Mapping[tuple[int, int], Sequence[SeatReport]] | None = None,
-) -> History:
+) -> TestHistory:
     """Return the history of a test.
 
     Args:
@@ -513,13 +513,13 @@ def history_of(
         seen = list(map(difference, until_rejected))
         states = [*_of_more(test, seen)]
     last = states[-1]
-    if last.verdict is Verdict.REJECTED:
+    if last.verdict is SprtVerdict.REJECTED:
         walks = _usage_walks(limits, blocks[: last.blocks])
     counted = seen[: max([last.blocks, *map(_blocks_seen, walks)])]
     differences, found_interval = points_ahead(test, counted), None
     if differences:
         found_interval = anytime.interval(differences)
-    return History(
+    return TestHistory(
         test=test,
         states=tuple(states),
         interval=found_interval,
@@ -529,7 +529,7 @@ def history_of(
     )
 
 
-def _score_rows(played: Sequence[Played]) -> tuple[Score, Score]:
+def _score_rows(played: Sequence[CountedMatch]) -> tuple[Score, Score]:
     """Return the scores of base and head."""
     entrants = 1 + max((max(match.entrants) for match in played), default=HEAD)
     base, head, *_ = sorted(standings_of(entrants, played), key=attrgetter("entrant"))
@@ -549,7 +549,7 @@ def _usage_walks(limits: Sequence[UsageLimit], blocks: Sequence[Sequence[SeatedR
 
 def _first_rejected(walks: Sequence[UsageWalk], blocks: int) -> int:
     """Return the number of blocks after which the first test rejected head; `blocks` if none did."""
-    rejected = [walk for walk in walks if walk.state.verdict is Verdict.REJECTED]
+    rejected = [walk for walk in walks if walk.state.verdict is SprtVerdict.REJECTED]
     return min(map(_blocks_seen, rejected), default=blocks)
 
 
@@ -557,7 +557,7 @@ def _blocks_seen(walk: UsageWalk) -> int:
     return walk.state.blocks + walk.state.unmeasured
 
 
-def _of_two(test: Sprt, seen: Sequence[float]) -> Iterator[sprt.Progress]:
+def _of_two(test: Sprt, seen: Sequence[float]) -> Iterator[sprt.TestState]:
     """Yield states of a head-to-head test, up to the deciding one.
 
     A likelihood ratio takes milliseconds. In a long test it is computed for some of the blocks only, but for all
@@ -565,25 +565,25 @@ def _of_two(test: Sprt, seen: Sequence[float]) -> Iterator[sprt.Progress]:
     """
     step = max(1, -(-len(seen) // MOST_POINTS))
     counts = [0] * sprt.RESULTS
-    yield sprt.Walk(test).progress
+    yield sprt.SprtWalk(test).progress
     for number, score in enumerate(seen, start=1):
         counts[round(2 * score)] += 1
         if number % step and number <= len(seen) - EACH_OF_LAST:
             continue
         state = sprt.state_of(test, counts)
         yield state
-        if state.verdict is not Verdict.UNDECIDED:
+        if state.verdict is not SprtVerdict.UNDECIDED:
             return
 
 
 def _of_more(test: Anytime, seen: Sequence[float]) -> Iterator[anytime.AnytimeProgress]:
     """Yield states of a test with more seats or against a field, up to the deciding one."""
     step = max(1, -(-len(seen) // MOST_POINTS))
-    walk = anytime.Walk(test)
+    walk = anytime.AnytimeWalk(test)
     yield walk.progress
     for number, value in enumerate(seen, start=1):
         walk.add(value)
-        decided = walk.progress.verdict is not Verdict.UNDECIDED
+        decided = walk.progress.verdict is not SprtVerdict.UNDECIDED
         if decided or number % step == 0 or number == len(seen):
             yield walk.progress
         if decided:
@@ -591,7 +591,7 @@ def _of_more(test: Anytime, seen: Sequence[float]) -> Iterator[anytime.AnytimePr
 
 
 def _blocks(
-    played: Sequence[Played], reports: Mapping[tuple[int, int], Sequence[SeatReport]]
+    played: Sequence[CountedMatch], reports: Mapping[tuple[int, int], Sequence[SeatReport]]
 ) -> Iterator[list[SeatedResult]]:
     """Yield the blocks up to the first missing one, because the tests count them in schedule order."""
     for number, (block, matches) in enumerate(groupby(played, key=lambda match: match.block)):

@@ -37,11 +37,11 @@ from arena.regression.model import (
     uses_of,
     verdict_of,
 )
-from arena.schedule import Match
+from arena.schedule import ScheduledMatch
 from arena.statistics import (
     BotReport,
+    SprtVerdict,
     StandingsRow,
-    Verdict,
     anytime,
     reports_of,
     standings_of,
@@ -61,7 +61,7 @@ from arena.tournament import (
     terms_of,
 )
 from referee.display_text import printable_name
-from referee.host import Result
+from referee.host import AttemptResult
 
 PlayerT = TypeVar("PlayerT")
 DIGITS = 12
@@ -96,7 +96,7 @@ class Finding(Struct, frozen=True):
     """Results of the tests of time and memory."""
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> SprtVerdict:
         """Verdict of all tests together."""
         return verdict_of(self.state, self.usage)
 
@@ -251,8 +251,8 @@ class RegressionProgress(Gauge):
         self._decided = decided
         self._task = self._bar.add_task(self._found(), total=regression.limit, completed=tally.blocks)
 
-    def ended(self, match: Match, result: Result) -> None:
-        """See `arena.tournament.observers.Progress`."""
+    def ended(self, match: ScheduledMatch, result: AttemptResult) -> None:
+        """See `arena.tournament.observers.MatchObserver`."""
         if result.outcome is None:
             raise ValueError(f"a void attempt at {match.name} was given as a result")
         before = self._tally.blocks
@@ -264,8 +264,8 @@ class RegressionProgress(Gauge):
         if self._tally.decided and before < self._tally.blocks:
             self._decided()
 
-    def void(self, match: Match, reason: str, set_aside: int) -> None:
-        """See `arena.tournament.observers.Progress`."""
+    def void(self, match: ScheduledMatch, reason: str, set_aside: int) -> None:
+        """See `arena.tournament.observers.MatchObserver`."""
         del set_aside
         self._tally.again(match.block)
         self._tell_void(match, reason)

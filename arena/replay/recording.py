@@ -56,7 +56,7 @@ class Fact(Struct):
     kind: FactKind
 
 
-class SeatClock(Struct, frozen=True):
+class ClockReading(Struct, frozen=True):
     """One seat's time in a closed window, in milliseconds."""
 
     seat: int
@@ -77,11 +77,11 @@ class Step(Struct):
     """Returns the board after the step for a viewpoint. Raises ValueError if it is not a board of the game."""
     told: tuple[Addressed, ...] = ()
     facts: list[Fact] = field(default_factory=list)
-    clocks: list[SeatClock] = field(default_factory=list)
+    clocks: list[ClockReading] = field(default_factory=list)
     """Clocks of the seats of the window that closed. A seat knows its own, the host all."""
 
 
-class Terms(Struct, frozen=True, kw_only=True):
+class PublicTerms(Struct, frozen=True, kw_only=True):
     """Public terms of a match, agreed before it."""
 
     match: str
@@ -100,7 +100,7 @@ class Recording(Struct):
     steps: list[Step]
     own: int | None
     """Seat that owns the file; None for a whole match."""
-    terms: Terms
+    terms: PublicTerms
     ranking: Sequence[Sequence[int]] = ()
     """Groups of seats, best first, with ties in one group; empty if unknown."""
     manifests: Sequence[str] = ()
@@ -236,7 +236,7 @@ KEYS = {
 _KEY = re.compile(r"\x1b(?:\[[0-9;]*[A-Za-z~]|O[A-Z])|.", re.DOTALL)
 
 
-class Player:
+class ReplayCursor:
     """Position in a recorded match, and the effects of keys."""
 
     def __init__(self, recording: Recording, eyes: Eyes) -> None:
@@ -355,7 +355,7 @@ class Player:
 
 def play_back(recording: Recording, eyes: Eyes, screen: Screen) -> None:
     """Show the steps in a screen of their own until the person leaves."""
-    player = Player(recording, eyes)
+    player = ReplayCursor(recording, eyes)
     with _keys_at_once(sys.stdin.fileno()), Live(console=screen, screen=True, auto_refresh=False) as live:
         due = monotonic() + player.seconds
         size = None

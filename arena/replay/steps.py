@@ -20,12 +20,12 @@ from arena.replay.recording import (
     MOST_STEPS,
     NOTES_KEPT,
     TEXT,
+    ClockReading,
     Fact,
     FactKind,
+    PublicTerms,
     Recording,
-    SeatClock,
     Step,
-    Terms,
     default_text,
     note_of,
     refusal_facts,
@@ -103,9 +103,11 @@ def recorded(records: Iterable[AnyRecord], transcript: Path, *, unfinished: bool
     return Recording(grown.game, grown.names, grown.steps, None, grown.terms, grown.ranking, grown.manifests)
 
 
-def terms_of(header: Header | SeatHeader, variant: str, seats: int) -> Terms:
+def terms_of(header: Header | SeatHeader, variant: str, seats: int) -> PublicTerms:
     """Return the terms of a match from a transcript's header."""
-    return Terms(match=printable(header.match), variant=variant, seats=seats, reserve_ms=header.clock.reserve_ms)
+    return PublicTerms(
+        match=printable(header.match), variant=variant, seats=seats, reserve_ms=header.clock.reserve_ms
+    )
 
 
 class _Steps:
@@ -152,7 +154,7 @@ class _MatchSteps(_Steps):
         super().__init__(transcript, [])
         self.game = ""
         self.manifests: list[str] = []
-        self.terms = Terms(match="", variant="", seats=0, reserve_ms=0)
+        self.terms = PublicTerms(match="", variant="", seats=0, reserve_ms=0)
         self._number = 0
         """Number of windows closed so far."""
         self._closing: dict[int, Step] = {}
@@ -275,7 +277,9 @@ class _MatchSteps(_Steps):
             kind: FactKind = "default" if part.by_default else "taken"
             step.facts.append(self._fact(part.seat, self._part(part), kind))
             main_ms = self._main_ms.get(window.window, 0)
-            step.clocks.append(SeatClock(part.seat, main_ms, _used(part) / MICROSECONDS_PER_MS, part.reserve_ms))
+            step.clocks.append(
+                ClockReading(part.seat, main_ms, _used(part) / MICROSECONDS_PER_MS, part.reserve_ms)
+            )
             self._asked.discard(part.seat)
 
     def _part(self, part: SeatTime) -> str:
@@ -394,7 +398,7 @@ class _SeatSteps(_Steps):
         self._seat, self._game = header.seat, GAMES[header.game]
         self._events: tuple[type, ...] = tuple(self._game.events)
         self._told: list[Addressed] = []
-        self._clocks: list[SeatClock] = []
+        self._clocks: list[ClockReading] = []
         self._withdrawn = False
         self._view = Raw(b"null")
         self._main_ms = 0
@@ -475,7 +479,7 @@ class _SeatSteps(_Steps):
         else:
             self.say(f"window {closed.window}: {taken}, in {took}", "taken")
         self._withdrawn = False
-        self._clocks.append(SeatClock(self._seat, self._main_ms, closed.charged_ms, closed.reserve_ms))
+        self._clocks.append(ClockReading(self._seat, self._main_ms, closed.charged_ms, closed.reserve_ms))
 
     def _step(self, title: str, *, turn: int | None) -> None:
         view = partial(_decoded, self._game.view_type, self._view)

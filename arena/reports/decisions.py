@@ -10,14 +10,14 @@ import msgspec
 from msgspec import Struct
 
 from arena.quantities import Column, Table, pluralise, span, three_digits
-from arena.regression import Decision, DecisionDiff, Group, Place, decision_of, total
+from arena.regression import ComparedMatch, Decision, DecisionDiff, Group, decision_of, total
 from arena.reports.files import escaped, markdown_table
 from arena.schedule import TWO, sortable_match_name
 from arena.terminal import Grid, grid
 from protocol.codec import encode
 from protocol.words import Action
 from referee.display_text import cut
-from referee.host import AnsweredQuestion, Interviewed, Question
+from referee.host import AnsweredQuestion, AskedWindow, Interviewed
 
 ROWS = 40
 """Maximum number of decisions in a table; if there are more, it has the first one of each match."""
@@ -240,11 +240,11 @@ def _result(points: float, seats: int) -> str:
     return WORDS[points] if seats == TWO else f"{points:.2f}"
 
 
-def _name(place: Place) -> str:
+def _name(place: ComparedMatch) -> str:
     return sortable_match_name(place.block, place.seating)
 
 
-class Compared(Struct, frozen=True, kw_only=True):
+class ComparedDecision(Struct, frozen=True, kw_only=True):
     """One window: the action of the match, and the answer of another bot."""
 
     window: int
@@ -269,10 +269,10 @@ class Compared(Struct, frozen=True, kw_only=True):
     same: bool = False
 
 
-def compared(question: Question, asked: AnsweredQuestion, gone: str) -> Compared:
+def compared(question: AskedWindow, asked: AnsweredQuestion, gone: str) -> ComparedDecision:
     """Return the comparison of one window. `gone` is why the bot did not answer all questions, if it did not."""
     opened, closed, answer = asked.opened, asked.closed, asked.answer
-    found = Compared(
+    found = ComparedDecision(
         window=opened.id,
         name=opened.window,
         main_ms=opened.main_ms,
@@ -304,13 +304,13 @@ def compared(question: Question, asked: AnsweredQuestion, gone: str) -> Compared
     )
 
 
-def all_compared(questions: Sequence[Question], interviewed: Interviewed) -> list[Compared]:
+def all_compared(questions: Sequence[AskedWindow], interviewed: Interviewed) -> list[ComparedDecision]:
     """Return the comparisons of all windows."""
     pairs = zip(questions, interviewed.asked, strict=True)
     return [compared(question, asked, interviewed.gone) for question, asked in pairs]
 
 
-def compared_lines(found: Compared, windows: int) -> list[str]:
+def compared_lines(found: ComparedDecision, windows: int) -> list[str]:
     """Return the lines about one window. `windows` is the number of the seat's windows in the match."""
     time = f"main time {span(found.main_ms)}"
     if found.reserve_ms:

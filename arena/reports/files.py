@@ -11,7 +11,7 @@ from arena.errors import cannot_write
 from arena.quantities import Column, Table
 from arena.reports.standings import cause_columns, columns_for_programs
 from arena.statistics import BotColumn, BotReport, Digest
-from arena.tournament import Results
+from arena.tournament import TournamentResults
 from referee.display_text import printable, printable_name
 from referee.linux.files import write_bytes_whole
 
@@ -82,7 +82,7 @@ def write_whole(path: Path, text: str) -> None:
         raise cannot_write(path, error) from None
 
 
-def write_csv(path: Path, results: Results) -> None:
+def write_csv(path: Path, results: TournamentResults) -> None:
     """Write the CSV table of a tournament's bots.
 
     Raises:

@@ -22,7 +22,7 @@ from arena.tournament import FieldState, Ledger, load_start_terms
 from protocol.refusals import Conduct
 from protocol.words import Outcome
 from referee.display_text import did_you_mean
-from referee.host import Result
+from referee.host import AttemptResult
 from referee.match import sentences
 
 USUAL_ENDS = frozenset({"decided", "discovered", "finished", "full", "rounds", "titles"})
@@ -33,7 +33,7 @@ HEAD_SHOWN = 12
 """Number of digits of a head in the table."""
 
 
-def show_match(result: Result, names: Sequence[str], *, usage: bool = False) -> None:
+def show_match(result: AttemptResult, names: Sequence[str], *, usage: bool = False) -> None:
     """Print a match's result, one line per seat, then what went wrong and the paths of logs and transcript.
 
     If `usage` is True, also print the time and memory that the bots used.
@@ -54,7 +54,7 @@ def show_match(result: Result, names: Sequence[str], *, usage: bool = False) -> 
     screen.say(f"transcript: {result.transcript} {result.head}")
 
 
-def match_table(result: Result, names: Sequence[str]) -> Grid:
+def match_table(result: AttemptResult, names: Sequence[str]) -> Grid:
     """Return the table of a match with one row per seat."""
     outcome = result.outcome
     if outcome is None:
@@ -115,7 +115,7 @@ def _are_numbers(value: Any) -> bool:
     return isinstance(value, dict) and all(isinstance(each, int) for each in value.values())
 
 
-def match_json(result: Result) -> dict[str, Any]:
+def match_json(result: AttemptResult) -> dict[str, Any]:
     """Return a match's result as plain values, with problems, usage and paths of logs indexed by seat.
 
     A bot has one log for each start in which it wrote output.
@@ -129,12 +129,12 @@ def match_json(result: Result) -> dict[str, Any]:
     }
 
 
-def _problems(result: Result, seat: int) -> list[str]:
+def _problems(result: AttemptResult, seat: int) -> list[str]:
     """Return what went wrong for a seat's bot, as phrases."""
     return sentences(result.reports[seat], windows=result.windows[seat], refused=result.refused[seat])
 
 
-def logs_of(result: Result, seat: int) -> list[str]:
+def logs_of(result: AttemptResult, seat: int) -> list[str]:
     """Return the paths of the existing logs of a seat's bot, named as in `referee.host.one_match`."""
     transcript = Path(result.transcript)
     starts = transcript.parent.glob(f"{transcript.stem}.seat-{seat}.start-*.log")

@@ -10,7 +10,7 @@ import msgspec
 
 from arena.config import called
 from arena.quantities import Column, Table, duration, pluralise, values
-from arena.regression import BASE, FIELD, HEAD, Finding, History, Regression, UsageFinding, answers, evidence
+from arena.regression import BASE, FIELD, HEAD, Finding, Regression, TestHistory, UsageFinding, answers, evidence
 from arena.reports.files import escaped, markdown_table
 from arena.reports.standings import note, notes, reports_json
 from arena.reports.tournament import asides_json, attempts_json
@@ -25,11 +25,11 @@ from arena.statistics import (
     WINS,
     Anytime,
     BotColumn,
-    Progress,
     Score,
     Sprt,
+    SprtVerdict,
     StandingsRow,
-    Verdict,
+    TestState,
     conduct_columns,
 )
 from arena.terminal import Grid, grid
@@ -46,29 +46,29 @@ LONGEST = 2_000
 """Maximum number of characters of a text in XML; names and last lines come from bots."""
 MOST_LINES = 60
 """Maximum number of lines of the output in XML."""
-TAGS = {Verdict.REJECTED: "failure", Verdict.UNDECIDED: "skipped"}
+TAGS = {SprtVerdict.REJECTED: "failure", SprtVerdict.UNDECIDED: "skipped"}
 STARTS = "head starts"
 """Name of the test case that fails if head does not start."""
 
 
-def verdict_text(test: Sprt | Anytime, found: Finding | History) -> str:
+def verdict_text(test: Sprt | Anytime, found: Finding | TestHistory) -> str:
     """Return the verdict with its answer: `accepted: head is better`."""
     return f"{found.verdict.value}: {answer_text(test, found)}".removesuffix(": ")
 
 
-def answer_text(test: Sprt | Anytime, found: Finding | History) -> str:
+def answer_text(test: Sprt | Anytime, found: Finding | TestHistory) -> str:
     """Return what the verdict means for head; empty if it is undecided."""
     yes, no = answers(test)
-    if found.verdict is Verdict.ACCEPTED:
+    if found.verdict is SprtVerdict.ACCEPTED:
         if not found.usage:
             return yes
         limits = " and ".join(each.limit.resource for each in found.usage)
         return f"{yes}, within its {limits} limit{'s' * (len(found.usage) > 1)}"
-    if found.verdict is Verdict.UNDECIDED:
+    if found.verdict is SprtVerdict.UNDECIDED:
         return ""
-    wrong = [no] * (found.state.verdict is Verdict.REJECTED)
+    wrong = [no] * (found.state.verdict is SprtVerdict.REJECTED)
     for each in found.usage:
-        if each.state.verdict is Verdict.REJECTED:
+        if each.state.verdict is SprtVerdict.REJECTED:
             wrong.append(f"head uses more than {each.limit.most:g} times base's {USED[each.limit.resource]}")
     return "; ".join(wrong)
 
@@ -113,9 +113,9 @@ def usage_text(found: UsageFinding) -> str:
     middle, low, high = found.ratio
     within = f"95 % interval: {low:.2f} to {high:.2f}" if high < inf else "too few blocks for an interval"
     words = {
-        Verdict.ACCEPTED: "within the limit",
-        Verdict.REJECTED: "above the limit",
-        Verdict.UNDECIDED: "not decided",
+        SprtVerdict.ACCEPTED: "within the limit",
+        SprtVerdict.REJECTED: "above the limit",
+        SprtVerdict.UNDECIDED: "not decided",
     }
     return (
         f"{name}: head uses {middle:.2f} times base's {USED[name]} ({within});"
@@ -144,9 +144,9 @@ def finding_lines(regression: Regression, finding: Finding) -> list[str]:
         hypotheses_text(regression.test),
         evidence(regression.test, state),
     ]
-    if isinstance(state, Progress):
+    if isinstance(state, TestState):
         lines.append(f"blocks with 0, 0.5, 1, 1.5 and 2 points: {', '.join(map(str, state.counts))}")
-    if state.blocks < finding.blocks and state.verdict is not Verdict.UNDECIDED:
+    if state.blocks < finding.blocks and state.verdict is not SprtVerdict.UNDECIDED:
         lines.append(f"strength was decided after {pluralise(state.blocks * matches, 'match', ',')}")
     lines.append(difference_text(regression.test, finding.mean, finding.interval))
     if regression.arena.kept:
@@ -182,7 +182,7 @@ def finding_markdown(regression: Regression, finding: Finding) -> str:
     return "\n".join(lines)
 
 
-def unplayed_markdown(regression: Regression, verdict: Verdict, why: str) -> str:
+def unplayed_markdown(regression: Regression, verdict: SprtVerdict, why: str) -> str:
     """Return the summary of a test that ended before its first match."""
     arena = regression.arena
     title = f"{escaped(arena.form.game)} ({escaped(arena.variant)}): {verdict.value}"
@@ -213,7 +213,7 @@ def finding_json(regression: Regression, finding: Finding) -> dict[str, Any]:
         "strength": state.verdict.value,
         **{each.limit.resource: _usage_json(each) for each in finding.usage},
     }
-    if isinstance(state, Progress) and isinstance(test, Sprt):
+    if isinstance(state, TestState) and isinstance(test, Sprt):
         found |= {
             "counts": state.counts,
             "llr": state.llr,
@@ -302,7 +302,7 @@ def finding_junit(regression: Regression, finding: Finding) -> bytes:
     cases = [_case(regression, STARTS, None, "")]
     strength = finding.state.verdict
     yes, no = answers(regression.test)
-    answer = {Verdict.ACCEPTED: yes, Verdict.REJECTED: no, Verdict.UNDECIDED: "undecided"}[strength]
+    answer = {SprtVerdict.ACCEPTED: yes, SprtVerdict.REJECTED: no, SprtVerdict.UNDECIDED: "undecided"}[strength]
     cases.append(_case(regression, "strength", strength, f"{answer}: {headline(regression, finding)}"))
     for each in finding.usage:
         name = f"{USED[each.limit.resource]}: at most {each.limit.most:g} times base's"
@@ -310,13 +310,13 @@ def finding_junit(regression: Regression, finding: Finding) -> bytes:
     return _file(regression, cases, lines, finding.seconds)
 
 
-def unplayed_junit(regression: Regression, verdict: Verdict, why: str) -> bytes:
+def unplayed_junit(regression: Regression, verdict: SprtVerdict, why: str) -> bytes:
     """Return the JUnit XML of a test that ended before its first match, or has not ended yet."""
-    name = STARTS if verdict is Verdict.REJECTED else "strength"
+    name = STARTS if verdict is SprtVerdict.REJECTED else "strength"
     return _file(regression, [_case(regression, name, verdict, why)], [why], 0)
 
 
-def _case(regression: Regression, name: str, verdict: Verdict | None, text: str) -> "ET.Element":
+def _case(regression: Regression, name: str, verdict: SprtVerdict | None, text: str) -> "ET.Element":
     from xml.etree import ElementTree as ET  # noqa: PLC0415 - few commands write XML
 
     arena = regression.arena

@@ -16,7 +16,7 @@ from arena.schedule import (
     TWO,
     Contest,
     Entered,
-    Event,
+    FieldChange,
     Tie,
     Withdrawn,
     bot_column,
@@ -47,8 +47,8 @@ from arena.tournament import (
     FieldState,
     FinalResults,
     LeftOut,
-    Results,
     Terms,
+    TournamentResults,
     change_text,
     left_out_now,
 )
@@ -68,7 +68,7 @@ NOT_YET = "waits"
 """Text in place of a block until an arena has accepted the change."""
 
 
-def matches_text(results: Results) -> str:
+def matches_text(results: TournamentResults) -> str:
     """Return the number of matches that count, and of how many: `32 of 180`."""
     played = results.digest.matches
     if results.total in (None, played):
@@ -215,12 +215,12 @@ ENTRANTS: tuple[Column[dict[str, Any]], ...] = (
 )
 
 
-def entries_table(standing: FieldState, events: Sequence[Event]) -> Grid:
+def entries_table(standing: FieldState, events: Sequence[FieldChange]) -> Grid:
     """Return a table with one row per entrant."""
     return grid(Table(ENTRANTS, entries_json(standing, events)["entrants"]))
 
 
-def entries_json(standing: FieldState, events: Sequence[Event]) -> dict[str, Any]:
+def entries_json(standing: FieldState, events: Sequence[FieldChange]) -> dict[str, Any]:
     """Return entrants and changes as plain values. Blocks are counted from 0.
 
     Args:
@@ -250,7 +250,9 @@ def entries_json(standing: FieldState, events: Sequence[Event]) -> dict[str, Any
     return {"entrants": entrants, "entries_until": standing.entries_until, "changes": changes}
 
 
-def _blocks_of(standing: FieldState, events: Sequence[Event]) -> tuple[dict[int, int | str], dict[int, int | str]]:
+def _blocks_of(
+    standing: FieldState, events: Sequence[FieldChange]
+) -> tuple[dict[int, int | str], dict[int, int | str]]:
     """Return the first block of each later entrant, and the block from which each withdrawn one does not play."""
     blocks = {event.id: NOT_YET if event.block is None else event.block for event in events}
     first: dict[int, int | str] = {}
@@ -265,7 +267,7 @@ def _blocks_of(standing: FieldState, events: Sequence[Event]) -> tuple[dict[int,
     return first, end
 
 
-def events_json(events: Sequence[Event], labels: Sequence[str]) -> list[dict[str, Any]]:
+def events_json(events: Sequence[FieldChange], labels: Sequence[str]) -> list[dict[str, Any]]:
     """Return changes as plain values. Blocks are counted from 0; `labels` are those of all entrants, by number."""
     found = []
     for event in events:
@@ -275,7 +277,7 @@ def events_json(events: Sequence[Event], labels: Sequence[str]) -> list[dict[str
     return found
 
 
-def events_of(results: Results) -> list[dict[str, Any]]:
+def events_of(results: TournamentResults) -> list[dict[str, Any]]:
     """Return the changes of a tournament as plain values; a regression test has none."""
     if results.spec is None:
         return []
@@ -290,12 +292,12 @@ REGRESSION_LABELS = ("base", "head")
 """Labels of a regression test's first entrants."""
 
 
-def attempts_text(results: Results | Finding) -> list[str]:
+def attempts_text(results: TournamentResults | Finding) -> list[str]:
     """Return a line for each bot that is left out, for attempts that did not count, and for blocks set aside."""
     lines: list[str] = []
     others = 0
     labels: Sequence[str] = REGRESSION_LABELS
-    if isinstance(results, Results):
+    if isinstance(results, TournamentResults):
         lines += map("left out: {0[bot]}: {0[why]}".format, left_out_json(results))
         others, labels = len(results.set_aside), results.digest.labels
     if results.voids:
@@ -324,7 +326,7 @@ def attempts_json(attempts: Sequence[tuple[int, int, str]]) -> list[dict[str, An
     return [{"block": block, "seating": seating, "reason": reason} for block, seating, reason in attempts]
 
 
-def left_out_json(results: Results) -> list[dict[str, str]]:
+def left_out_json(results: TournamentResults) -> list[dict[str, str]]:
     """Return the bots that are left out as plain values."""
     left_out = left_out_now(results.terms, results.events)
     return [{"bot": label, "why": why} for label, why in left_out.items()]

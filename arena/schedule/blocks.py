@@ -30,7 +30,7 @@ NAME_BYTES = 8
 """Bytes of a match's name: among ten million drawn names, two are equal with a chance of 3 in a million."""
 
 
-class Match(Struct, frozen=True, gc=False):
+class ScheduledMatch(Struct, frozen=True, gc=False):
     """One match of a block."""
 
     name: str
@@ -66,7 +66,7 @@ class Block(Struct, frozen=True, gc=False):
     """Seed of the tournament."""
 
     @property
-    def matches(self) -> tuple[Match, ...]:
+    def matches(self) -> tuple[ScheduledMatch, ...]:
         """The block's matches, computed at each call so that a long schedule does not store them."""
         seatings = rotations(self.entrants, self.shifts)
         # The parts of a hash are independent of each other, so the names of matches reveal no deal.
@@ -75,7 +75,7 @@ class Block(Struct, frozen=True, gc=False):
         names, letters = drawn[8:].hex(), 2 * NAME_BYTES
         return tuple(
             [
-                Match(names[letters * seating :][:letters], self.number, seating, seated, deal)
+                ScheduledMatch(names[letters * seating :][:letters], self.number, seating, seated, deal)
                 for seating, seated in enumerate(seatings)
             ]
         )
@@ -93,7 +93,7 @@ def rotations(entrants: tuple[int, ...], shifts: Sequence[int]) -> list[tuple[in
 def match_name(block: int, seating: int) -> str:
     """Return a match's name in pages and lists, such as `12a`, with blocks counted from 1.
 
-    Bots receive `Match.name` instead.
+    Bots receive `ScheduledMatch.name` instead.
     """
     return f"{block + 1}{_letters(seating)}"
 

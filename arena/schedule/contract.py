@@ -15,8 +15,8 @@ from msgspec import Struct
 
 from arena.quantities import Column, Table
 from arena.schedule.blocks import SWAPPED, Block
-from arena.schedule.fields import Event, ScheduleSpec, withdrawn
-from arena.statistics import BotColumn, Played, RunningRating, StandingsRow, conduct_columns
+from arena.schedule.fields import FieldChange, ScheduleSpec, withdrawn
+from arena.statistics import BotColumn, CountedMatch, RunningRating, StandingsRow, conduct_columns
 
 Blocks = Callable[[], Iterator[Block]]
 """Returns a new iterator over the blocks of a round, in schedule order."""
@@ -29,7 +29,7 @@ class Rounds(ABC):
     """The current round; None after the last one."""
 
     @abstractmethod
-    def advance(self, results: Sequence[Played]) -> None:
+    def advance(self, results: Sequence[CountedMatch]) -> None:
         """Accept all results of the current round in schedule order, and go on to the next round."""
 
 
@@ -42,7 +42,7 @@ class OneRound(Rounds):
     def __init__(self, blocks: Blocks) -> None:
         self.blocks = blocks
 
-    def advance(self, results: Sequence[Played]) -> None:
+    def advance(self, results: Sequence[CountedMatch]) -> None:
         """See `Rounds`."""
         del results
         self.blocks = None
@@ -82,7 +82,7 @@ class Fixed(Struct, frozen=True):
         return OneRound(partial(self.blocks, seed))
 
 
-def rounds_of(rounds: Rounds, results_between: Callable[[int, int], Sequence[Played]]) -> Iterator[Blocks]:
+def rounds_of(rounds: Rounds, results_between: Callable[[int, int], Sequence[CountedMatch]]) -> Iterator[Blocks]:
     """Yield round after round; the results of a round must be present before the next is requested.
 
     Args:
@@ -98,25 +98,25 @@ def rounds_of(rounds: Rounds, results_between: Callable[[int, int], Sequence[Pla
         first = end
 
 
-def advanced(rounds: RoundsT, results: Sequence[Played]) -> RoundsT:
+def advanced(rounds: RoundsT, results: Sequence[CountedMatch]) -> RoundsT:
     """Go on through the rounds that these results complete, and return the rounds."""
     for _ in _reached(rounds, results):
         pass
     return rounds
 
 
-def next_round(rounds: Rounds, results: Sequence[Played]) -> list[Block]:
+def next_round(rounds: Rounds, results: Sequence[CountedMatch]) -> list[Block]:
     """Return the blocks of the first round that lacks a result; an empty list if none does."""
     blocks = advanced(rounds, results).blocks
     return list(blocks()) if blocks is not None else []
 
 
-def blocks_so_far(rounds: Rounds, results: Sequence[Played]) -> Iterator[Block]:
+def blocks_so_far(rounds: Rounds, results: Sequence[CountedMatch]) -> Iterator[Block]:
     """Yield every block of the rounds that these results lead to, played or not."""
     return chain.from_iterable(_reached(rounds, results))
 
 
-def _reached(rounds: Rounds, results: Sequence[Played]) -> Iterator[list[Block]]:
+def _reached(rounds: Rounds, results: Sequence[CountedMatch]) -> Iterator[list[Block]]:
     """Yield the blocks of each round that these results lead to; go on to the next one while they are complete."""
     start = 0
     while rounds.blocks is not None:
@@ -147,7 +147,7 @@ class Contest(Struct, frozen=True, kw_only=True):
     house: int | None
     """Number of the entrant that fills empty seats and does not compete."""
     seed: int
-    played: list[Played]
+    played: list[CountedMatch]
     """Results in schedule order; in a ladder without an end, only those of the period."""
     running: tuple[RunningRating, ...] = ()
     """Ratings of a ladder without an end, indexed by entrant; if empty, they are computed from `played`."""
@@ -193,7 +193,7 @@ class Format(ABC):
         del spec, game
         return None
 
-    def refusal(self, event: Event) -> str | None:
+    def refusal(self, event: FieldChange) -> str | None:
         """Return the reason to refuse a change at its block; None if it is acceptable."""
         del event
         return None

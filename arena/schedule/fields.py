@@ -58,7 +58,7 @@ class Extended(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, ta
     rounds: Total | None = None
 
 
-class Closed(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="closed"):
+class EntriesClosed(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="closed"):
     """End of all changes: a stage of the season was drawn from the final table."""
 
     reason: Annotated[str, Meta(max_length=MOST_LABEL)]
@@ -71,10 +71,10 @@ class Deadline(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, ta
     """ISO 8601, UTC."""
 
 
-What = Entered | Withdrawn | Extended | Closed | Deadline
+What = Entered | Withdrawn | Extended | EntriesClosed | Deadline
 
 
-class Event(Struct, frozen=True, kw_only=True):
+class FieldChange(Struct, frozen=True, kw_only=True):
     """A change as recorded in the ledger."""
 
     id: Annotated[int, Meta(ge=1)]
@@ -131,7 +131,7 @@ class ScheduleSpec(ScheduleTerms, frozen=True, kw_only=True):
     """True if the house takes empty seats: the file has the field `fill`."""
     remote: tuple[int, ...] = ()
     """Numbers of the file's remote bots."""
-    changes: tuple[Event, ...] = ()
+    changes: tuple[FieldChange, ...] = ()
     """Changes since the start, in the order of the ledger."""
 
     @property
@@ -195,7 +195,7 @@ def competing(spec: ScheduleSpec) -> tuple[int, ...]:
     return fields_of(spec)[-1].active
 
 
-def _changed(field: FieldPeriod, event: Event, number: int) -> FieldPeriod:
+def _changed(field: FieldPeriod, event: FieldChange, number: int) -> FieldPeriod:
     """Return the field after an event; a bot that enters has the number `number`."""
     what = event.what
     match what:
@@ -211,13 +211,13 @@ def _changed(field: FieldPeriod, event: Event, number: int) -> FieldPeriod:
             return replace(field, active=active, heads=field.heads - (place < field.heads))
         case Extended():
             return replace(field, blocks=what.blocks or field.blocks, rounds=what.rounds or field.rounds)
-        case Closed() | Deadline():
+        case EntriesClosed() | Deadline():
             return field
         case _ as unreachable:
             assert_never(unreachable)
 
 
-def _place(field: FieldPeriod, event: Event, entrant: int) -> int:
+def _place(field: FieldPeriod, event: FieldChange, entrant: int) -> int:
     if entrant not in field.active:
         raise BadChangeError(f"event {event.id} concerns entrant {entrant}, which does not compete then")
     return field.active.index(entrant)

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Literal
 from msgspec.structs import replace
 
 from arena.schedule.contract import Complaint, Format
-from arena.schedule.fields import BadChangeError, Closed, Deadline, Event, Extended, ScheduleSpec, fields_of
+from arena.schedule.fields import (
+    BadChangeError,
+    Deadline,
+    EntriesClosed,
+    Extended,
+    FieldChange,
+    ScheduleSpec,
+    fields_of,
+)
 from arena.schedule.knockout import KnockoutFormat
 from arena.schedule.ladder import EndlessFormat, LadderFormat
 from arena.schedule.round_robin import GauntletFormat, RoundRobinFormat
@@ -68,10 +76,10 @@ def complaint(spec: ScheduleSpec, game: str) -> Complaint | None:
     return wrong_with_seats(spec, game) or format_of(spec).complaint(spec, game)
 
 
-def refusal(spec: ScheduleSpec, event: Event, game: str) -> str | None:
+def refusal(spec: ScheduleSpec, event: FieldChange, game: str) -> str | None:
     """Return the reason to refuse a change after those of the spec; None if it is acceptable."""
     for each in spec.changes:
-        if isinstance(each.what, Closed):
+        if isinstance(each.what, EntriesClosed):
             return f"no further change is accepted: {each.what.reason}"
     format_ = format_of(spec)
     changed = replace(spec, changes=(*spec.changes, event))
@@ -79,7 +87,7 @@ def refusal(spec: ScheduleSpec, event: Event, game: str) -> str | None:
         after = fields_of(changed)[-1]
     except BadChangeError as error:
         return str(error)
-    if isinstance(event.what, Closed | Deadline):
+    if isinstance(event.what, EntriesClosed | Deadline):
         return None
     if isinstance(event.what, Extended):
         is_more = format_.schedule(changed).matches > format_.schedule(spec).matches
@@ -93,7 +101,7 @@ def refusal(spec: ScheduleSpec, event: Event, game: str) -> str | None:
     return _in_words(fits) or format_.refusal(event)
 
 
-def _refused_total(format_: Format, event: Event, what: Extended, *, is_more: bool) -> str | None:
+def _refused_total(format_: Format, event: FieldChange, what: Extended, *, is_more: bool) -> str | None:
     if format_.grows is None:
         return format_.refusal(event) or f"the rounds of format = {format_.name!r} follow from its bots"
     totals = {"blocks": what.blocks, "rounds": what.rounds}

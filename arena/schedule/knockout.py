@@ -14,9 +14,9 @@ from msgspec import Struct
 
 from arena.quantities import Column, Table
 from arena.schedule.contract import Contest, Format, Rounds, Tie, advanced, format_table, round_of
-from arena.schedule.fields import Entered, Event, FieldPeriod, ScheduleSpec, fields_of
+from arena.schedule.fields import Entered, FieldChange, FieldPeriod, ScheduleSpec, fields_of
 from arena.schedule.pairing import SEATINGS, add_points
-from arena.statistics import MEAN_POINTS, RECORD, BotColumn, Played, StandingsRow
+from arena.statistics import MEAN_POINTS, RECORD, BotColumn, CountedMatch, StandingsRow
 
 WON = "won"
 """Text for the winner in the column of the round reached."""
@@ -64,7 +64,7 @@ class KnockoutFormat(Format):
         tie_json = partial(_tie_json, label=contest.labels.__getitem__)
         return {"bracket": [list(map(tie_json, ties)) for ties in self.bracket(contest)]}
 
-    def refusal(self, event: Event) -> str | None:
+    def refusal(self, event: FieldChange) -> str | None:
         """See `Format`."""
         if isinstance(event.what, Entered) and event.block:
             return "no bot can enter a knock-out that has begun; one may withdraw, and its opponent goes on"
@@ -111,7 +111,7 @@ class KnockoutRounds(Rounds):
         byes = [None] * (len(order) - len(self._seeded))
         self._begin(list(map([*self._seeded, *byes].__getitem__, order)))
 
-    def advance(self, results: Sequence[Played]) -> None:
+    def advance(self, results: Sequence[CountedMatch]) -> None:
         """See `Rounds`."""
         _decide(self._open, results, self._spec.numbers, self._seeded, self._attempt)
         self._attempt += 1
@@ -175,7 +175,7 @@ def bracket_order(entrants: int) -> list[int]:
 
 
 def _decide(
-    ties: list[Tie], results: Sequence[Played], entrants: int, seeded: Sequence[int], attempt: int
+    ties: list[Tie], results: Sequence[CountedMatch], entrants: int, seeded: Sequence[int], attempt: int
 ) -> None:
     """Add the results to the ties; set the winner where one bot leads or the last attempt is over."""
     points = [0.0] * entrants
@@ -192,7 +192,7 @@ def _decide(
             tie.winner = min(tie.one, tie.other, key=seeded.index)
 
 
-def bracket_of(spec: ScheduleSpec, seed: int, results: Sequence[Played]) -> list[list[Tie]]:
+def bracket_of(spec: ScheduleSpec, seed: int, results: Sequence[CountedMatch]) -> list[list[Tie]]:
     """Return the ties of each round that follow from these results."""
     return advanced(Knockout(spec).rounds(seed), results).bracket
 

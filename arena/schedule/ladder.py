@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from arena.quantities import Column, Table, pluralise, rounded, whole_number
 from arena.schedule.contract import Complaint, Contest, Format, Rounds, advanced, at_once, format_table
-from arena.schedule.fields import Event, Extended, FieldPeriod, RoundSpan, ScheduleSpec
+from arena.schedule.fields import Extended, FieldChange, FieldPeriod, RoundSpan, ScheduleSpec
 from arena.schedule.pairing import Byes, Pair, PairedRounds, PairedSchedule, pairs_of
 from arena.schedule.waves import EndlessLadderState
 from arena.statistics import (
@@ -25,7 +25,7 @@ from arena.statistics import (
     RATING_MEANING,
     RECORD,
     BotColumn,
-    Played,
+    CountedMatch,
     RunningRating,
     StandingsRow,
     points,
@@ -127,7 +127,7 @@ class LadderRounds(PairedRounds):
         self._last = dict(pairs) | {other: one for one, other in pairs}
         return pairs
 
-    def count(self, results: Sequence[Played]) -> None:
+    def count(self, results: Sequence[CountedMatch]) -> None:
         """See `PairedRounds`."""
         move(results, self.ratings)
 
@@ -137,7 +137,7 @@ def first_ratings(spec: ScheduleSpec) -> list[float]:
     return [START] * spec.numbers
 
 
-def move(results: Iterable[Played], ratings: list[float]) -> None:
+def move(results: Iterable[CountedMatch], ratings: list[float]) -> None:
     """Change ratings after each match by points scored less points expected (Elo 1978, 1.6)."""
     for played in results:
         one, other = played.entrants
@@ -147,7 +147,7 @@ def move(results: Iterable[Played], ratings: list[float]) -> None:
         ratings[other] -= change
 
 
-def final_ratings(spec: ScheduleSpec, seed: int, results: Sequence[Played]) -> list[float]:
+def final_ratings(spec: ScheduleSpec, seed: int, results: Sequence[CountedMatch]) -> list[float]:
     """Return the ratings by entrant after these results."""
     return advanced(Ladder(spec).rounds(seed), results).ratings
 
@@ -178,7 +178,7 @@ class EndlessFormat(Format):
             return "bots", f'{few}; a bot of the house takes the others: fill = "BOT"'
         return None
 
-    def refusal(self, event: Event) -> str | None:
+    def refusal(self, event: FieldChange) -> str | None:
         """See `Format`."""
         return "a ladder without an end cannot be extended" if isinstance(event.what, Extended) else None
 
@@ -216,7 +216,7 @@ def _running(contest: Contest) -> tuple[RunningRating, ...]:
     waves = EndlessLadderState(contest.spec, contest.seed)
     played, block = contest.played, attrgetter("block")
 
-    def between(first: int, end: int) -> list[Played]:
+    def between(first: int, end: int) -> list[CountedMatch]:
         return played[bisect_left(played, first, key=block) : bisect_left(played, end, key=block)]
 
     waves.replay(between)
@@ -250,7 +250,7 @@ class EndlessRounds(Rounds):
         self._waves = waves
         self._begin()
 
-    def advance(self, results: Sequence[Played]) -> None:
+    def advance(self, results: Sequence[CountedMatch]) -> None:
         """See `Rounds`."""
         self._waves.hear(results)
         self._begin()

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from arena.schedule.contract import Rounds, round_of
 from arena.schedule.fields import FieldPeriod, RoundSpan, ScheduleSpec, next_round_from, parts_of
-from arena.statistics import Played, points
+from arena.statistics import CountedMatch, points
 
 MayMeet = Callable[[int, int], bool]
 
@@ -170,7 +170,7 @@ class PairedRounds(Rounds):
         self._turn = self._first = 0
         self._begin()
 
-    def advance(self, results: Sequence[Played]) -> None:
+    def advance(self, results: Sequence[CountedMatch]) -> None:
         """See `Rounds`."""
         self.count(results)
         self._turn += 1
@@ -185,7 +185,7 @@ class PairedRounds(Rounds):
         """Return the pairs of a round."""
 
     @abstractmethod
-    def count(self, results: Sequence[Played]) -> None:
+    def count(self, results: Sequence[CountedMatch]) -> None:
         """Update the score with the results of the current round."""
 
     def _begin(self) -> None:
@@ -297,7 +297,7 @@ def _completed(order: Sequence[int], pairs: list[Pair], may_meet: MayMeet) -> li
     return found
 
 
-def add_points(results: Iterable[Played], totals: list[float]) -> None:
+def add_points(results: Iterable[CountedMatch], totals: list[float]) -> None:
     """Add each match's points to the totals of its entrants."""
     for played in results:
         share = points(played.outcome, 0)

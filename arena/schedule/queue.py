@@ -8,15 +8,15 @@ from collections.abc import Callable, Collection, Iterator
 
 from msgspec import Struct
 
-from arena.schedule.blocks import Block, Match
+from arena.schedule.blocks import Block, ScheduledMatch
 
 AHEAD = 32
 """Maximum number of blocks that are held back because none of their matches can be played yet."""
-Fits = Callable[[Match], bool]
+Fits = Callable[[ScheduledMatch], bool]
 """Returns True for a match that can be played now. The queue hands out the first such match."""
 
 
-def _always(match: Match) -> bool:
+def _always(match: ScheduledMatch) -> bool:
     del match
     return True
 
@@ -28,7 +28,7 @@ class NotYetScheduled(Struct, frozen=True):
 class Ticket(Struct, frozen=True):
     """A match that was handed out to a worker."""
 
-    match: Match
+    match: ScheduledMatch
     seatings: int
     """Number of matches in its block."""
     turn: int
@@ -40,7 +40,7 @@ class _Begun(Struct):
 
     block: Block
     worker: int
-    waiting: list[Match]
+    waiting: list[ScheduledMatch]
     """Matches to hand out, in order."""
     left: int
     """Number of matches that are running or waiting."""
@@ -227,7 +227,7 @@ class MatchQueue:
             waiting = list(block.matches)
             self._aside[block.number] = _Begun(block, worker, waiting, len(waiting))
 
-    def _left_of(self, block: Block) -> list[Match]:
+    def _left_of(self, block: Block) -> list[ScheduledMatch]:
         return [match for match in block.matches if (match.block, match.seating) not in self._finished]
 
     def _begin(self, block: Block, worker: int, fits: Fits) -> Ticket | None:

@@ -22,7 +22,7 @@ from arena.schedule.pairing import (
     drawn,
     pairs_of,
 )
-from arena.statistics import POINTS, RECORD, Played, StandingsRow
+from arena.statistics import POINTS, RECORD, CountedMatch, StandingsRow
 
 
 class SwissFormat(Format):
@@ -131,7 +131,7 @@ class SwissRounds(PairedRounds):
             self._pairs.append((self._out, self._house))
         return self._pairs
 
-    def count(self, results: Sequence[Played]) -> None:
+    def count(self, results: Sequence[CountedMatch]) -> None:
         """See `PairedRounds`."""
         add_points(results, self.score.points)
         self.score.add_round(self._pairs, self._out)
@@ -197,7 +197,7 @@ class SwissRow(Struct, frozen=True):
     byes: int
 
 
-def swiss_rows(spec: ScheduleSpec, seed: int, results: Sequence[Played]) -> list[SwissRow]:
+def swiss_rows(spec: ScheduleSpec, seed: int, results: Sequence[CountedMatch]) -> list[SwissRow]:
     """Return the rows without the house, best first, then in the order of the file."""
     score = advanced(Swiss(spec).rounds(seed), results).score
     rows = []

@@ -22,7 +22,7 @@ from arena.quantities import pluralise
 from arena.schedule.blocks import Block
 from arena.schedule.fields import FieldPeriod, ScheduleSpec, fields_of, remote_bots
 from arena.schedule.tables import shifts_of
-from arena.statistics import ELO, START, Played, RunningRating, learn, shown, widened
+from arena.statistics import ELO, START, CountedMatch, RunningRating, learn, shown, widened
 
 Number = Annotated[int, Meta(ge=0, le=2**53)]
 Real = Annotated[float, Meta(ge=-1e6, le=1e6)]
@@ -242,7 +242,7 @@ class EndlessLadderState:
         self._fields = fields_of(spec)
         self._remote = remote_bots(spec)
         self._shifts = shifts_of(spec.seats, spec.rotations or spec.seats)
-        self._heard: dict[int, list[Played]] = {}
+        self._heard: dict[int, list[CountedMatch]] = {}
         self.before_wave: Callable[[LadderState], None] | None = None
         """Hook that receives the state before each wave is made.
 
@@ -259,7 +259,7 @@ class EndlessLadderState:
                 yield self._block(number, turn, table)
                 number += 1
 
-    def hear(self, results: Sequence[Played]) -> None:
+    def hear(self, results: Sequence[CountedMatch]) -> None:
         """Add results of finished blocks, all matches of each."""
         for played in results:
             self._heard.setdefault(played.block, []).append(played)
@@ -292,7 +292,7 @@ class EndlessLadderState:
             state.turn += 1
         return blocks
 
-    def replay(self, results_between: Callable[[int, int], Sequence[Played]]) -> None:
+    def replay(self, results_between: Callable[[int, int], Sequence[CountedMatch]]) -> None:
         """Continue for as long as there are results.
 
         `results_between` returns the results of the blocks in a half-open range of numbers.
@@ -391,7 +391,7 @@ class EndlessLadderState:
     def _is_heard(self, number: int) -> bool:
         return len(self._heard.get(number, ())) == len(self._shifts)
 
-    def _results(self, block: Block) -> list[Played]:
+    def _results(self, block: Block) -> list[CountedMatch]:
         """Return the results of a block, ordered by seating."""
         played = sorted(self._heard[block.number], key=lambda each: each.seating)
         numbers, expected = len(self._state.means), sorted(block.entrants)
@@ -470,6 +470,6 @@ class EndlessLadderState:
             state.met[bot] = met[-latest:] if latest else []
 
 
-def _rate(played: Sequence[Played], means: list[float], variances: list[float]) -> None:
+def _rate(played: Sequence[CountedMatch], means: list[float], variances: list[float]) -> None:
     for match in played:
         learn(means, variances, match.entrants, match.outcome.ranking)

@@ -26,7 +26,7 @@ from msgspec.structs import replace
 from arena.checks import read_refusal
 from arena.config import is_season, label_of, read_season
 from arena.errors import WrongUse, cannot_write
-from arena.schedule import Closed, Entered, Withdrawn, entered, format_of
+from arena.schedule import Entered, EntriesClosed, Withdrawn, entered, format_of
 from arena.season.qualification import Finish
 from arena.tournament import (
     CHECKS,
@@ -36,9 +36,9 @@ from arena.tournament import (
     Checked,
     Ledger,
     NotBegun,
-    Results,
     Terms,
     Told,
+    TournamentResults,
     back_up,
     check_backup,
     load_results,
@@ -162,7 +162,7 @@ class PartResults(Struct, frozen=True, kw_only=True):
 
     name: str
     folder: Path
-    results: Results
+    results: TournamentResults
     finishes: tuple[Finish, ...]
     origins: Mapping[str, Origin]
     """Origins of the bots, by label."""
@@ -336,7 +336,7 @@ def part_in(folder: Path) -> PartResults | None:
     for event in events:
         if isinstance(event.what, Entered):
             came[event.what.label] = event.what.folder
-        elif isinstance(event.what, Closed) and event.block is not None:
+        elif isinstance(event.what, EntriesClosed) and event.block is not None:
             closed = closed or event.what.reason
     origins = {}
     for number, label in enumerate(_labels(results)):
@@ -352,7 +352,7 @@ def part_in(folder: Path) -> PartResults | None:
     )
 
 
-def _labels(results: Results) -> tuple[str, ...]:
+def _labels(results: TournamentResults) -> tuple[str, ...]:
     """Return the labels of all entrants, by entrant number."""
     labels = list(results.terms["bots"])
     if results.spec is not None:
@@ -360,7 +360,7 @@ def _labels(results: Results) -> tuple[str, ...]:
     return tuple(labels)
 
 
-def finishes_of(results: Results) -> tuple[Finish, ...]:
+def finishes_of(results: TournamentResults) -> tuple[Finish, ...]:
     """Return the final results of a tournament's bots in the order of the table, without replaced versions."""
     contest, labels = results.contest, _labels(results)
     replaced, gone = set(), set()

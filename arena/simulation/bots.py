@@ -43,7 +43,7 @@ BotGiven = Callable[[Window[Any]], Any] | Bot[Any, Any] | type[Bot[Any, Any]] | 
 _LOADING = Lock()
 
 
-class Source(Struct, frozen=True):
+class BotSource(Struct, frozen=True):
     """Source of the bots of one seat."""
 
     name: str
@@ -54,7 +54,7 @@ class Source(Struct, frozen=True):
     """Returns the bot for a match."""
 
 
-def sources_of(game: str, given: Sequence[BotGiven], seats: int) -> list[Source]:
+def sources_of(game: str, given: Sequence[BotGiven], seats: int) -> list[BotSource]:
     """Return the sources of the bots by seat.
 
     Raises:
@@ -78,25 +78,25 @@ def check_number(game: str, given: Any, seats: int) -> None:
         raise ValueError(f"bots: {len(given)} for the {seats} seats of {game}")
 
 
-def source_of(game: str, given: BotGiven, *, fresh: bool = False) -> Source:
+def source_of(game: str, given: BotGiven, *, fresh: bool = False) -> BotSource:
     """Return the source of one bot; with `fresh`, an object is copied for each match. Raise as `sources_of`."""
     if isinstance(given, str | Path):
         return _from_folder(game, str(given))
     if isinstance(given, Bot):
         name = type(given).__name__
         if fresh:
-            return Source(name, "", "", partial(_copied, name, given))
-        return Source(name, "", "", lambda: given)
+            return BotSource(name, "", "", partial(_copied, name, given))
+        return BotSource(name, "", "", lambda: given)
     if isinstance(given, type):
         if issubclass(given, Bot):
-            return Source(given.__name__, "", "", given)
+            return BotSource(given.__name__, "", "", given)
         raise TypeError(f"bots: {given.__name__} is not derived from bots.kit.Bot")
     if callable(given):
-        return Source(str(getattr(given, "__name__", type(given).__name__)), "", "", lambda: FunctionBot(given))
+        return BotSource(str(getattr(given, "__name__", type(given).__name__)), "", "", lambda: FunctionBot(given))
     raise TypeError(f"bots: {given!r} is not a function, a Bot or a bot's folder")
 
 
-def _from_folder(game: str, given: str) -> Source:
+def _from_folder(game: str, given: str) -> BotSource:
     """Load a bot's folder once; copy its bot for each match unless bot.toml has `keeps`."""
     from arena.config import label_of  # noqa: PLC0415 - what is given as an object need not wait
     from referee.bot_folder import PYTHON, find_bot  # noqa: PLC0415 - as above
@@ -116,7 +116,7 @@ def _from_folder(game: str, given: str) -> Source:
     if bot is None:
         raise ValueError(f"{given}: {words[0]} does not call bots.kit.run")
     make = (lambda: bot) if folder.keeps else partial(_copied, given, bot)
-    return Source(label_of(given), folder.version, folder.content, make)
+    return BotSource(label_of(given), folder.version, folder.content, make)
 
 
 def _copied(name: str, bot: Bot[Any, Any]) -> Bot[Any, Any]:

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from arena.live import board_text
 from arena.replay import recorded
-from arena.simulation.bots import NAME, Rules, Source
+from arena.simulation.bots import NAME, BotSource, Rules
 from arena.simulation.one_match import VirtualReferee, terms_of
 from arena.terminal import Screen
 from arena.viewer import page_of
@@ -72,7 +72,7 @@ def page(table: Table, forfeits: Mapping[int, int], names: Sequence[str]) -> str
     for seat, name in enumerate(names):
         taken = list(filter(None, map(itemgetter(seat), closed)))
         known = name.encode(errors="replace").decode()[:LONGEST_NAME]
-        sources.append(Source(known, "", "", partial(RecordedBot, taken, forfeits.get(seat))))
+        sources.append(BotSource(known, "", "", partial(RecordedBot, taken, forfeits.get(seat))))
     again = Table(table.game, table.deal)
     policy, rules = Policy(), Rules()
     windows: int | None = len(closed)

@@ -15,7 +15,7 @@ from rich.progress import TimeElapsedColumn
 
 from arena.processes import process_pool
 from arena.quantities import Column, Table, pluralise, require_int, three_digits
-from arena.simulation.bots import BotGiven, OnError, OnIllegal, Rules, Source, check_number, source_of
+from arena.simulation.bots import BotGiven, BotSource, OnError, OnIllegal, Rules, check_number, source_of
 from arena.simulation.match import Given, Result, new_table, seed_of
 from arena.simulation.one_match import play_table, terms_of
 from arena.statistics import MeanPoints, mean_points
@@ -31,7 +31,7 @@ IMPORTABLE = (
 GUARDED = 'a script calls play_many below `if __name__ == "__main__":`; or say workers=1'
 
 
-class Terms(Struct, frozen=True):
+class SharedTerms(Struct, frozen=True):
     """Terms that all matches share."""
 
     game: str
@@ -196,7 +196,7 @@ def play_many(
     seats = new_table(game, variant, 0, options, setup).seats
     check_number(game, bots, seats)
     drawn = seed_of(seed)
-    terms = Terms(game, variant, options, setup, drawn, Rules(on_illegal, on_error))
+    terms = SharedTerms(game, variant, options, setup, drawn, Rules(on_illegal, on_error))
     sittings = _sittings(drawn, seats, matches)
     sources = [source_of(game, each, fresh=True) for each in bots]
     processes = min(workers or len(os.sched_getaffinity(0)), matches)
@@ -231,7 +231,7 @@ def _parts(sittings: Sequence[Sitting], processes: int) -> list[Sequence[Sitting
     return [sittings[at : at + size] for at in range(0, len(sittings), size)]
 
 
-def _play_part(terms: Terms, sources: Sequence[Source], part: Sequence[Sitting]) -> list[Result[None]]:
+def _play_part(terms: SharedTerms, sources: Sequence[BotSource], part: Sequence[Sitting]) -> list[Result[None]]:
     """Play some of the matches. The results have no `match`, because they may go to another process."""
     results = []
     for sitting in part:
@@ -245,7 +245,7 @@ def _play_part(terms: Terms, sources: Sequence[Source], part: Sequence[Sitting])
 
 
 def _pooled(
-    terms: Terms, bots: Sequence[BotGiven], parts: Sequence[Sequence[Sitting]], processes: int
+    terms: SharedTerms, bots: Sequence[BotGiven], parts: Sequence[Sequence[Sitting]], processes: int
 ) -> Generator[list[Result[None]], None, None]:
     """Play the parts in other processes; yield the results in order."""
     try:
@@ -266,7 +266,7 @@ def _play_packed(packed: bytes, part: Sequence[Sitting]) -> list[Result[None]]:
 
 
 @lru_cache(maxsize=1)
-def _unpacked(packed: bytes) -> tuple[Terms, list[Source]]:
+def _unpacked(packed: bytes) -> tuple[SharedTerms, list[BotSource]]:
     try:
         terms, bots = pickle.loads(packed)  # noqa: S301 - the parent process made it
     except (AttributeError, ImportError) as error:

@@ -8,7 +8,7 @@ from typing import Any, Generic, Literal, Self, SupportsIndex, TypedDict, TypeVa
 from msgspec import Raw, Struct
 
 from arena.quantities import require_int
-from arena.simulation.bots import IllegalActionError, Player, Source, defensive_copy
+from arena.simulation.bots import BotSource, IllegalActionError, Player, defensive_copy
 from arena.statistics import points
 from protocol.codec import encode
 from protocol.games.fight_for_a_name import FightView
@@ -362,7 +362,7 @@ PlayedResult = Result[Match[Any]]
 
 def result_of(
     table: Table,
-    sources: Sequence[Source],
+    sources: Sequence[BotSource],
     players: Sequence[Player],
     outcome: Outcome,
     told: Sequence[Addressed],

@@ -20,11 +20,11 @@ from msgspec.structs import replace
 from arena.simulation.bots import (
     NAME,
     BotGiven,
+    BotSource,
     OnError,
     OnIllegal,
     Player,
     Rules,
-    Source,
     defensive_copy,
     source_of,
     sources_of,
@@ -107,7 +107,7 @@ class VirtualReferee:
     def __init__(
         self,
         table: Table,
-        sources: Sequence[Source],
+        sources: Sequence[BotSource],
         rules: Rules,
         terms: ClockTerms,
         policy: Policy,
@@ -237,7 +237,7 @@ def terms_of(table: Table, policy: Policy, clock: Mapping[str, Any] | None) -> C
     return clock_terms(table.game, table.deal.variant, policy, _clock(clock))
 
 
-def _identity(source: Source, seed: int, seat: int) -> BotIdentity:
+def _identity(source: BotSource, seed: int, seat: int) -> BotIdentity:
     own_seed = bot_seed(seed, seat)
     return BotIdentity(
         name=source.name, version=source.version, content=source.content, seed=own_seed, token=TOKEN
@@ -358,7 +358,7 @@ def messages_to_seats(
 
 
 def play_table(
-    table: Table, sources: Sequence[Source], rules: Rules, terms: ClockTerms, *, seating: int = 0
+    table: Table, sources: Sequence[BotSource], rules: Rules, terms: ClockTerms, *, seating: int = 0
 ) -> PlayedResult:
     """Play a match without time. `seating` is the number of the match in its deal. Raise as `play`."""
     players = [Player(source.make(), seat, rules) for seat, source in enumerate(sources)]

@@ -30,7 +30,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from arena.arrays import np
-from arena.statistics.sprt import Verdict
+from arena.statistics.sprt import SprtVerdict
 
 MOST = 0.75
 """Largest share of the money that one block can lose; it is below 1, so that the gambler is never ruined."""
@@ -66,7 +66,7 @@ class Anytime(Struct, frozen=True, kw_only=True):
 class AnytimeProgress(Struct, frozen=True):
     """State of a test."""
 
-    verdict: Verdict
+    verdict: SprtVerdict
     blocks: int
     """Number of blocks considered, up to the first that decided."""
     mean: float
@@ -98,7 +98,7 @@ class Gambler:
         self._squares += (difference - before) * (difference - self._sum / (self._seen + 1))
 
 
-class Walk:
+class AnytimeWalk:
     """A running test that receives one block after the other, in schedule order, up to the first that decides."""
 
     def __init__(self, test: Anytime) -> None:
@@ -106,18 +106,18 @@ class Walk:
         self._test = test
         self._above, self._below = Gambler(test.low, hoped), Gambler(-test.high, hoped)
         self._sum = 0.0
-        self.progress = AnytimeProgress(Verdict.UNDECIDED, 0, 0.0, 1.0, 1.0)
+        self.progress = AnytimeProgress(SprtVerdict.UNDECIDED, 0, 0.0, 1.0, 1.0)
 
     def add(self, block: float) -> None:
         """Add the next block's difference: the new version's mean points minus the old one's."""
         self._above.bet(block)
         self._below.bet(-block)
         self._sum += block
-        verdict = Verdict.UNDECIDED
+        verdict = SprtVerdict.UNDECIDED
         if self._above.log_money >= -log(self._test.alpha):
-            verdict = Verdict.ACCEPTED
+            verdict = SprtVerdict.ACCEPTED
         elif self._below.log_money >= -log(self._test.beta):
-            verdict = Verdict.REJECTED
+            verdict = SprtVerdict.REJECTED
         blocks = self.progress.blocks + 1
         money = (exp(self._above.log_money), exp(self._below.log_money))
         self.progress = AnytimeProgress(verdict, blocks, self._sum / blocks, *money)
@@ -186,7 +186,7 @@ class UsageLimit(Struct, frozen=True, kw_only=True):
 class UsageState(Struct, frozen=True, kw_only=True):
     """State of a test."""
 
-    verdict: Verdict = Verdict.UNDECIDED
+    verdict: SprtVerdict = SprtVerdict.UNDECIDED
     blocks: int = 0
     """Number of blocks with a ratio."""
     unmeasured: int = 0
@@ -202,7 +202,7 @@ class UsageState(Struct, frozen=True, kw_only=True):
     def is_over(self) -> bool:
         """True when more blocks are not needed or would not help."""
         hopeless = self.blocks == 0 and self.unmeasured >= HOPELESS
-        return hopeless or self.verdict is not Verdict.UNDECIDED
+        return hopeless or self.verdict is not SprtVerdict.UNDECIDED
 
 
 class UsageWalk:
@@ -217,17 +217,17 @@ class UsageWalk:
         """Add the next block's ratio of head's use to base's; None if it was not measured."""
         state = self.state
         if ratio is None or not (isfinite(ratio) and ratio > 0):
-            self.state = replace(state, verdict=Verdict.UNDECIDED, unmeasured=state.unmeasured + 1)
+            self.state = replace(state, verdict=SprtVerdict.UNDECIDED, unmeasured=state.unmeasured + 1)
             return
         self.ratios.append(ratio)
         blocks = state.blocks + 1
         within = state.within + (ratio <= self.limit.most)
         for_within, for_above = coins(blocks, within), coins(blocks, blocks - within)
-        verdict = Verdict.UNDECIDED
+        verdict = SprtVerdict.UNDECIDED
         if for_within >= 1 / self.limit.alpha:
-            verdict = Verdict.ACCEPTED
+            verdict = SprtVerdict.ACCEPTED
         elif for_above >= 1 / self.limit.beta:
-            verdict = Verdict.REJECTED
+            verdict = SprtVerdict.REJECTED
         self.state = replace(
             state, verdict=verdict, blocks=blocks, within=within, for_within=for_within, for_above=for_above
         )

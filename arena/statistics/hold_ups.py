@@ -45,7 +45,7 @@ class HoldUp(Struct, frozen=True, kw_only=True):
     """True if the attempt counts against the bot; see `is_alone`."""
 
 
-class Count(Struct, frozen=True, kw_only=True):
+class VoidCounts(Struct, frozen=True, kw_only=True):
     """Counts of a tournament's void attempts for one bot."""
 
     alone: int
@@ -84,7 +84,7 @@ def is_alone(seats: Sequence[SeatTimes], held: int, allowed: int, longest: int |
     return exposed
 
 
-def count_of(hold_ups: Iterable[HoldUp], entrant: int) -> Count:
+def count_of(hold_ups: Iterable[HoldUp], entrant: int) -> VoidCounts:
     """Return a bot's counts over void attempts."""
     alone = others = 0
     for each in hold_ups:
@@ -92,4 +92,4 @@ def count_of(hold_ups: Iterable[HoldUp], entrant: int) -> Count:
             alone += each.alone
         elif entrant in each.present:
             others += 1
-    return Count(alone=alone, others=others)
+    return VoidCounts(alone=alone, others=others)

@@ -24,7 +24,7 @@ from msgspec import Struct
 
 from arena.arrays import Flags, Numbers, Whole, distinct, np
 from arena.statistics.means import NEARLY_NORMAL, cumulative_all, reach
-from arena.statistics.standings import Played, Table, table_of
+from arena.statistics.standings import CountedMatch, ResultArrays, table_of
 
 MOST_ORDERS = 6
 """Maximum number of orders of a match; it is the number that ties of two and three need together."""
@@ -52,7 +52,7 @@ class Orders(Struct, frozen=True):
         return Orders(self.entrants[:end], self.weights[:end], self.blocks[:end])
 
 
-def orders_of(played: Sequence[Played]) -> Orders:
+def orders_of(played: Sequence[CountedMatch]) -> Orders:
     """Return the orders of matches in schedule order. All must have the same number of seats."""
     table = table_of(played)
     most = MOST_ORDERS if len(played) <= MANY else 2
@@ -69,7 +69,7 @@ def orders_of(played: Sequence[Played]) -> Orders:
     return Orders(orders[as_scheduled], 1 / ways[matches], blocks[matches])
 
 
-def _within(table: Table, ways: Whole) -> Whole:
+def _within(table: ResultArrays, ways: Whole) -> Whole:
     """Return the place of each seat among those tied with it, before any rotation."""
     lots = np.random.default_rng(LOTS).random(table.places.shape)
     # If all rotations are used and treat all tied bots alike, no lots are needed.
@@ -81,7 +81,7 @@ def _within(table: Table, ways: Whole) -> Whole:
     return within
 
 
-def _parts(table: Table, ways: Whole, within: Whole) -> Iterator[tuple[Whole, Whole]]:
+def _parts(table: ResultArrays, ways: Whole, within: Whole) -> Iterator[tuple[Whole, Whole]]:
     """Yield rows of matches, each with one order; together they are all orders of all matches."""
     for number in distinct(ways).tolist():
         rows = np.flatnonzero(ways == number)

@@ -34,7 +34,7 @@ MOST_ELO: dict[EloModel, float] = {"logistic": 1000.0, "normalized": 200.0}
 """Largest hypotheses in both directions; the fixed point of normalized Elo has no solution above about 231."""
 
 
-class Verdict(Enum):
+class SprtVerdict(Enum):
     """Result of a test so far."""
 
     ACCEPTED = "accepted"
@@ -81,23 +81,23 @@ class Sprt(Struct, frozen=True, kw_only=True):
         return log((1 - self.beta) / self.alpha)
 
 
-class Progress(Struct, frozen=True):
+class TestState(Struct, frozen=True):
     """State of a test."""
 
-    verdict: Verdict
+    verdict: SprtVerdict
     blocks: int
     """Number of blocks considered, up to the first that decided."""
     llr: float
     counts: tuple[int, ...]
 
 
-class Walk:
+class SprtWalk:
     """A running test that receives one block after the other, in schedule order, up to the first that decides."""
 
     def __init__(self, test: Sprt) -> None:
         self._test = test
         self._counts = [0] * RESULTS
-        self.progress = Progress(Verdict.UNDECIDED, 0, 0.0, tuple(self._counts))
+        self.progress = TestState(SprtVerdict.UNDECIDED, 0, 0.0, tuple(self._counts))
 
     def add(self, block: float) -> None:
         """Add the next block: the new version's points, of 2."""
@@ -105,15 +105,15 @@ class Walk:
         self.progress = state_of(self._test, self._counts)
 
 
-def state_of(test: Sprt, counts: Sequence[int]) -> Progress:
+def state_of(test: Sprt, counts: Sequence[int]) -> TestState:
     """Return the state of the test after blocks with these counts of results."""
     ratio = llr(counts, test)
-    verdict = Verdict.UNDECIDED
+    verdict = SprtVerdict.UNDECIDED
     if ratio >= test.upper:
-        verdict = Verdict.ACCEPTED
+        verdict = SprtVerdict.ACCEPTED
     elif ratio <= test.lower:
-        verdict = Verdict.REJECTED
-    return Progress(verdict, sum(counts), ratio, tuple(counts))
+        verdict = SprtVerdict.REJECTED
+    return TestState(verdict, sum(counts), ratio, tuple(counts))
 
 
 def llr(counts: Sequence[int], test: Sprt) -> float:

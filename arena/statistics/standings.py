@@ -20,7 +20,7 @@ Ranking = Sequence[Sequence[int]]
 """Groups of seats, best first."""
 
 
-class Ended(Protocol):
+class FinishedMatch(Protocol):
     """The needed attributes of a finished match."""
 
     @property
@@ -32,7 +32,7 @@ class Ended(Protocol):
         """Outcome of the match."""
 
 
-class Table(Struct, frozen=True):
+class ResultArrays(Struct, frozen=True):
     """Matches with the same number of seats, one per row; columns are seats."""
 
     entrants: Whole
@@ -49,7 +49,7 @@ class Table(Struct, frozen=True):
         return int(self.places.shape[1])
 
 
-def table_of(played: Sequence[Ended]) -> Table:
+def table_of(played: Sequence[FinishedMatch]) -> ResultArrays:
     """Return the arrays of these matches."""
     sitting = list(map(attrgetter("entrants"), played))
     seats = len(sitting[0]) if sitting else 0
@@ -62,7 +62,7 @@ def table_of(played: Sequence[Ended]) -> Table:
         before += places < places[:, [seat]]
         sizes += places == places[:, [seat]]
     shares = (before + (sizes - 1) / 2) / max(seats - 1, 1)
-    return Table(entrants, places, sizes, shares)
+    return ResultArrays(entrants, places, sizes, shares)
 
 
 def _places(ranking: Ranking, seats: int) -> list[int]:
@@ -77,7 +77,7 @@ def _places(ranking: Ranking, seats: int) -> list[int]:
 Count = Annotated[int, Meta(ge=0, le=2**53)]
 
 
-class Played(Struct, frozen=True, kw_only=True):
+class CountedMatch(Struct, frozen=True, kw_only=True):
     """A finished match that counts."""
 
     block: Count
@@ -156,7 +156,7 @@ class StandingsRow(Score, kw_only=True):
         return self.charged_us / timed if timed else None
 
 
-def standings_of(entrants: int, played: Iterable[Played], house: int | None = None) -> list[StandingsRow]:
+def standings_of(entrants: int, played: Iterable[CountedMatch], house: int | None = None) -> list[StandingsRow]:
     """Return the rows of all entrants, best first; equal ones are in the order of the file.
 
     `house` is the number of the entrant that fills seats; its row is the last.
@@ -189,7 +189,7 @@ def places_by_seat(outcome: Outcome) -> dict[int, int]:
     return places
 
 
-def _sums(entrants: int, table: Table, matches: Sequence[Played]) -> dict[str, list[Any]]:
+def _sums(entrants: int, table: ResultArrays, matches: Sequence[CountedMatch]) -> dict[str, list[Any]]:
     """Return the fields of a row that are sums over matches, each indexed by entrant."""
     first, tied = table.places == 0, table.sizes > 1
 
@@ -213,18 +213,18 @@ def _sums(entrants: int, table: Table, matches: Sequence[Played]) -> dict[str, l
     return sums
 
 
-def _faults(match: Played) -> list[bool]:
+def _faults(match: CountedMatch) -> list[bool]:
     """Return for each seat whether its conduct was not `ok`."""
     return [conduct is not Conduct.OK for conduct in match.conduct]
 
 
-def _untimed(match: Played) -> list[int]:
+def _untimed(match: CountedMatch) -> list[int]:
     """Return each seat's windows if its bot never started, otherwise 0."""
     seats = zip(match.windows, match.conduct, strict=True)
     return [windows * (conduct is Conduct.NEVER_STARTED) for windows, conduct in seats]
 
 
-def _against(entrants: int, table: Table) -> list[dict[int, Score]]:
+def _against(entrants: int, table: ResultArrays) -> list[dict[int, Score]]:
     """Return each entrant's scores against the others that it met; a bot in two seats does not meet itself."""
     played, wins, ties = np.zeros((3, entrants * entrants), dtype=int)
     for seat in range(table.seats):

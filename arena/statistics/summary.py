@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from arena.arrays import Numbers, np
 from arena.statistics.ratings import ELO, Orders, Ratings, fit, orders_of, rate
-from arena.statistics.standings import Played, Score, StandingsRow, Table, standings_of, table_of
+from arena.statistics.standings import CountedMatch, ResultArrays, Score, StandingsRow, standings_of, table_of
 from protocol.refusals import Conduct
 from referee.match import Complaint, Frequent, SeatReport, sentences, summed
 
@@ -31,7 +31,7 @@ _MEASURED = re.compile(r"(\d+\.\d+)")
 class Reported(NamedTuple):
     """A match that counts, with what its ledger holds about it besides the result."""
 
-    played: Played
+    played: CountedMatch
     reports: tuple[SeatReport, ...]
     """Reports indexed by seat; possibly empty."""
     transcript: str
@@ -108,7 +108,7 @@ class _Tally:
         """Reports that are not in the total yet."""
         self._log = ""
 
-    def add(self, report: SeatReport, match: Played, seat: int, log: str) -> None:
+    def add(self, report: SeatReport, match: CountedMatch, seat: int, log: str) -> None:
         """Add one seat's report of a match."""
         self._matches += 1
         self._windows += match.windows[seat]
@@ -181,7 +181,7 @@ class TimeUse(Struct, frozen=True):
     most: float
 
 
-class Moment(Struct, frozen=True):
+class RatingSnapshot(Struct, frozen=True):
     """Ratings after a number of blocks."""
 
     blocks: int
@@ -202,7 +202,7 @@ class Digest(Struct, frozen=True, kw_only=True):
     standings: tuple[StandingsRow, ...]
     """Rows in the order of the format."""
     ratings: Ratings
-    moments: tuple[Moment, ...]
+    moments: tuple[RatingSnapshot, ...]
     by_seat: tuple[Score, ...]
     """Numbers of matches and points only, indexed by seat."""
     by_bot_and_seat: tuple[tuple[Score, ...], ...]
@@ -217,7 +217,7 @@ class Digest(Struct, frozen=True, kw_only=True):
 
 def digest_of(
     labels: Sequence[str],
-    played: Sequence[Played],
+    played: Sequence[CountedMatch],
     house: int | None = None,
     order: Callable[[Sequence[StandingsRow]], Sequence[StandingsRow]] = tuple,
 ) -> Digest:
@@ -255,8 +255,8 @@ def _strengths(orders: Orders, entrants: int) -> Iterator[tuple[int, Numbers]]:
 
 
 def _moments(
-    played: Sequence[Played], strengths: Sequence[tuple[int, Numbers]], house: int | None
-) -> tuple[Moment, ...]:
+    played: Sequence[CountedMatch], strengths: Sequence[tuple[int, Numbers]], house: int | None
+) -> tuple[RatingSnapshot, ...]:
     """Return the ratings after each of these numbers of blocks."""
     last = list(accumulate(Counter(map(BLOCK, played)).values()))
     """Number of matches up to the end of each block."""
@@ -264,11 +264,11 @@ def _moments(
     for blocks, each in strengths:
         competing = [entrant for entrant in range(len(each)) if entrant != house]
         elo = (each - each[competing].mean()) * ELO + 0.0  # Adding 0.0 turns minus zero into zero.
-        found.append(Moment(blocks, last[blocks - 1], tuple(elo.tolist())))
+        found.append(RatingSnapshot(blocks, last[blocks - 1], tuple(elo.tolist())))
     return tuple(found)
 
 
-def _first(entrants: int, played: Sequence[Played]) -> tuple[int | None, ...]:
+def _first(entrants: int, played: Sequence[CountedMatch]) -> tuple[int | None, ...]:
     """Return the number of matches before each entrant's first; None for a bot without matches."""
     first: dict[int, int] = {}
     for number, match in enumerate(played):
@@ -277,7 +277,7 @@ def _first(entrants: int, played: Sequence[Played]) -> tuple[int | None, ...]:
     return tuple(map(first.get, range(entrants)))
 
 
-def _by_bot_and_seat(entrants: int, table: Table) -> tuple[tuple[Score, ...], ...]:
+def _by_bot_and_seat(entrants: int, table: ResultArrays) -> tuple[tuple[Score, ...], ...]:
     """Return the matches and points of each bot in each seat."""
     cells = (table.entrants * table.seats + np.arange(table.seats)).ravel()
     matches = np.bincount(cells, minlength=entrants * table.seats).tolist()
@@ -290,7 +290,7 @@ def _sum(means: Sequence[Score]) -> Score:
     return Score(played=sum(mean.played for mean in means), points=sum(mean.points for mean in means))
 
 
-def _conduct(entrants: int, played: Sequence[Played]) -> tuple[dict[str, int], ...]:
+def _conduct(entrants: int, played: Sequence[CountedMatch]) -> tuple[dict[str, int], ...]:
     """Return each bot's numbers of matches by conduct, in the order of `Conduct`."""
     counts = [Counter[Conduct]() for _ in range(entrants)]
     for match in played:
@@ -303,7 +303,7 @@ def _by_name(count: Counter[Conduct]) -> dict[str, int]:
     return {kind.value: count[kind] for kind in Conduct if count[kind]}
 
 
-def _time(entrants: int, played: Sequence[Played]) -> tuple[TimeUse | None, ...]:
+def _time(entrants: int, played: Sequence[CountedMatch]) -> tuple[TimeUse | None, ...]:
     """Return the distribution of each bot's charged time per window over its matches."""
     used: list[list[float]] = [[] for _ in range(entrants)]
     for match in played:

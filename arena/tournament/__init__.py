@@ -29,8 +29,8 @@ from arena.tournament.observers import Gauge
 from arena.tournament.provenance import Terms, begin_or_go_on, drawn_seed, left_out_now, terms_of
 from arena.tournament.results import (
     NotBegun,
-    Results,
     StartTerms,
+    TournamentResults,
     entries_until,
     find_ledger,
     load_results,

@@ -13,7 +13,7 @@ from msgspec import Meta, Struct
 
 from arena.schedule import MOST_BLOCKS
 from arena.statistics import HoldUp, SeatTimes, is_alone
-from referee.host import Result
+from referee.host import AttemptResult
 from referee.match import HeldUp, Verdict, percentile
 
 MOST_ENTRANTS = 1_000_000
@@ -192,7 +192,7 @@ def hold_ups_of(steps: Iterable[StepTaken]) -> list[HoldUp]:
     return found
 
 
-def is_alone_in(result: Result, longest: int | None) -> bool:
+def is_alone_in(result: AttemptResult, longest: int | None) -> bool:
     """Return whether a void attempt says something against the bot that was held up in it.
 
     `longest`: see `is_alone`.

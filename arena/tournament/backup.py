@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from arena.errors import MachineCannot, WrongUse, cannot_write
 from arena.processes import process_pool
-from arena.tournament.ledger import Ended, Ledger
+from arena.tournament.ledger import EndedAttempt, Ledger
 from arena.tournament.results_folder import (
     DECISIONS,
     ENTRIES,
@@ -213,7 +213,7 @@ def _copy_files(copy: Ledger, results: Path, to: Path, tell: Told) -> Backup:
     )
 
 
-def attempts(ledger: Ledger) -> Iterator[Ended]:
+def attempts(ledger: Ledger) -> Iterator[EndedAttempt]:
     """Yield all attempts that have ended. They are read part by part."""
     last = -1
     while rows := ledger.ended(last, AT_ONCE):

@@ -14,11 +14,11 @@ from msgspec.structs import replace
 from arena.config import THE_ARENA, Entry, difference, look_alike
 from arena.errors import WrongUse
 from arena.schedule import (
-    Closed,
     Deadline,
     Entered,
-    Event,
+    EntriesClosed,
     Extended,
+    FieldChange,
     ScheduleSpec,
     What,
     Withdrawn,
@@ -42,13 +42,13 @@ class FieldState(Struct, frozen=True):
     """The field after all changes, including those that wait."""
 
     begun: StartTerms
-    events: tuple[Event, ...]
+    events: tuple[FieldChange, ...]
     """All events that are not refused. One that waits has the block from which it would apply now."""
     blocks: int
     """Number of begun blocks."""
 
     @classmethod
-    def of(cls, begun: StartTerms, events: Sequence[Event], blocks: int) -> "FieldState":
+    def of(cls, begun: StartTerms, events: Sequence[FieldChange], blocks: int) -> "FieldState":
         """Return the field after the ledger's events."""
         known = {event.id: event for event in events}
         for event in resolve_changes(begun.spec, begun.game, events, blocks):
@@ -131,7 +131,7 @@ class FieldState(Struct, frozen=True):
             for other in competing(self.spec):
                 if other != what.predecessor and self.content(other) == what.content:
                     raise WrongUse(f"{what.label}: {self.labels[other]} has the same key")
-        event = Event(id=max((each.id for each in self.events), default=0) + 1, at="", block=None, what=what)
+        event = FieldChange(id=max((each.id for each in self.events), default=0) + 1, at="", block=None, what=what)
         (found,) = resolve_changes(self.begun.spec, self.begun.game, (*self.events, event), self.blocks)
         if found.refused is not None:
             raise WrongUse(found.refused)
@@ -160,8 +160,8 @@ class FieldState(Struct, frozen=True):
         return {label for label, team in zip(self.labels, teams, strict=True) if team in active}
 
 
-def _change(ledger: Ledger, begun: StartTerms, what: Callable[[FieldState], What]) -> Event:
-    def change(events: Sequence[Event], blocks: int) -> What:
+def _change(ledger: Ledger, begun: StartTerms, what: Callable[[FieldState], What]) -> FieldChange:
+    def change(events: Sequence[FieldChange], blocks: int) -> What:
         standing = FieldState.of(begun, events, blocks)
         return standing.checked(what(standing))
 
@@ -174,7 +174,7 @@ def field_state_of(ledger: Ledger, begun: StartTerms) -> FieldState:
     return FieldState.of(begun, events, ledger.begun())
 
 
-def enter(ledger: Ledger, begun: StartTerms, bot: Entry, label: str, folder: str) -> Event:
+def enter(ledger: Ledger, begun: StartTerms, bot: Entry, label: str, folder: str) -> FieldChange:
     """Enter a bot, whose content has been copied.
 
     Raises:
@@ -195,7 +195,7 @@ def enter(ledger: Ledger, begun: StartTerms, bot: Entry, label: str, folder: str
     return _change(ledger, begun, what)
 
 
-def update(ledger: Ledger, begun: StartTerms, bot: Entry, label: str, folder: str) -> Event:
+def update(ledger: Ledger, begun: StartTerms, bot: Entry, label: str, folder: str) -> FieldChange:
     """Replace the bot with this label by a new version, whose content has been copied.
 
     Raises:
@@ -223,7 +223,7 @@ def unchanged_text(folder: str, label: str) -> str:
     return f"{folder} has not changed since {label}, the version that is playing"
 
 
-def withdraw(ledger: Ledger, begun: StartTerms, label: str) -> Event:
+def withdraw(ledger: Ledger, begun: StartTerms, label: str) -> FieldChange:
     """Withdraw the bot with this label.
 
     Raises:
@@ -232,7 +232,7 @@ def withdraw(ledger: Ledger, begun: StartTerms, label: str) -> Event:
     return _change(ledger, begun, lambda standing: Withdrawn(entrant=standing.entrant(label)))
 
 
-def extend(ledger: Ledger, begun: StartTerms, *, blocks: int | None, rounds: int | None) -> Event:
+def extend(ledger: Ledger, begun: StartTerms, *, blocks: int | None, rounds: int | None) -> FieldChange:
     """Extend a tournament to a new total of blocks or of rounds.
 
     Raises:
@@ -241,7 +241,7 @@ def extend(ledger: Ledger, begun: StartTerms, *, blocks: int | None, rounds: int
     return _change(ledger, begun, lambda _: Extended(blocks=blocks, rounds=rounds))
 
 
-def extend_entries(ledger: Ledger, begun: StartTerms, until: datetime) -> Event:
+def extend_entries(ledger: Ledger, begun: StartTerms, until: datetime) -> FieldChange:
     """Let bots enter until a later time.
 
     Raises:
@@ -283,10 +283,10 @@ def close(ledger: Ledger, begun: StartTerms, reason: str) -> bool:
         Whether it is closed now; False: a change waits, which comes first.
     """
 
-    def change(events: Sequence[Event], blocks: int) -> What:
+    def change(events: Sequence[FieldChange], blocks: int) -> What:
         if any(event.block is None and event.refused is None for event in events):
             raise _WaitingError
-        return FieldState.of(begun, events, blocks).checked(Closed(reason=reason))
+        return FieldState.of(begun, events, blocks).checked(EntriesClosed(reason=reason))
 
     try:
         ledger.change(change)

@@ -28,7 +28,7 @@ from arena.schedule import (
     fields_of,
     ladder_json,
 )
-from arena.statistics import Played, RunningRating
+from arena.statistics import CountedMatch, RunningRating
 from arena.terminal import say
 from arena.tournament.ledger import LAST, Ledger
 from arena.tournament.results_folder import LADDER, PERIODS
@@ -52,7 +52,7 @@ class _Copy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     state: LadderState
 
 
-class Ladder:
+class LadderBlocks:
     """An iterator over the blocks of a ladder, which `BlockRunner` informs of their results."""
 
     def __init__(self, waves: EndlessLadderState) -> None:
@@ -86,7 +86,7 @@ class Ladder:
             self._ready.extend(wave)
         return self._ready.popleft()
 
-    def observe(self, results: Sequence[Played]) -> None:
+    def observe(self, results: Sequence[CountedMatch]) -> None:
         """Observe the results of a block."""
         self._waves.hear(results)
 
@@ -124,7 +124,7 @@ def _write(path: Path, content: bytes) -> None:
     part.replace(path)
 
 
-def blocks_played(results: Iterable[Played]) -> Iterator[Block]:
+def blocks_played(results: Iterable[CountedMatch]) -> Iterator[Block]:
     """Yield the blocks of results in schedule order, without their seeds."""
     for number, matches in groupby(results, key=attrgetter("block")):
         seats = [match.entrants for match in matches]

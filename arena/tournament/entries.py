@@ -20,11 +20,11 @@ from arena.errors import WrongUse, cannot_write
 from arena.quantities import pluralise
 from arena.schedule import (
     BadChangeError,
-    Closed,
     Deadline,
     Entered,
-    Event,
+    EntriesClosed,
     Extended,
+    FieldChange,
     ScheduleSpec,
     Withdrawn,
     fields_of,
@@ -145,20 +145,20 @@ def copies_of_file(results: Path, *, withdrawn_only: bool) -> dict[str, str]:
     return found
 
 
-def _leaves(event: Event) -> int | None:
+def _leaves(event: FieldChange) -> int | None:
     """Return the entrant that no longer competes after an event; None if there is none."""
     match event.what:
         case Withdrawn(entrant=entrant):
             return entrant
         case Entered(predecessor=predecessor):
             return predecessor
-        case Extended() | Closed() | Deadline():
+        case Extended() | EntriesClosed() | Deadline():
             return None
         case _ as unreachable:
             assert_never(unreachable)
 
 
-def resolve_changes(spec: ScheduleSpec, game: str, events: Sequence[Event], begun: int) -> list[Event]:
+def resolve_changes(spec: ScheduleSpec, game: str, events: Sequence[FieldChange], begun: int) -> list[FieldChange]:
     """Return the changes that wait, each with the block from which it applies, or with the reason of its refusal.
 
     Args:
@@ -198,7 +198,7 @@ def resolve_changes(spec: ScheduleSpec, game: str, events: Sequence[Event], begu
     return found
 
 
-def accept_changes(tournament: Tournament, ledger: Ledger) -> list[tuple[Event, str]]:
+def accept_changes(tournament: Tournament, ledger: Ledger) -> list[tuple[FieldChange, str]]:
     """Accept or refuse the changes that wait in the ledger; return them, each with a text.
 
     Args:
@@ -218,14 +218,14 @@ def accept_changes(tournament: Tournament, ledger: Ledger) -> list[tuple[Event, 
     return [(event, texts[event.id]) for event in settled]
 
 
-def change_text(event: Event, labels: Sequence[str]) -> str:
+def change_text(event: FieldChange, labels: Sequence[str]) -> str:
     """Return a change in words; `labels` are those of all entrants, in the order of entry."""
     what = event.what
     if isinstance(what, Withdrawn):
         return f"{entrant_label(labels, what.entrant)} withdraws"
     if isinstance(what, Deadline):
         return f"entries until {what.entries_until}"
-    if isinstance(what, Closed):
+    if isinstance(what, EntriesClosed):
         return f"closed: {what.reason}"
     if isinstance(what, Extended):
         return f"{what.blocks} blocks in all" if what.rounds is None else f"{what.rounds} rounds in all"
@@ -234,7 +234,7 @@ def change_text(event: Event, labels: Sequence[str]) -> str:
     return f"{what.label} takes the place of {entrant_label(labels, what.predecessor)}"
 
 
-def change_to_come_text(event: Event, labels: Sequence[str]) -> str:
+def change_to_come_text(event: FieldChange, labels: Sequence[str]) -> str:
     """Return a future change in words; `labels` are those of all entrants, in the order of entry."""
     what = event.what
     match what:
@@ -249,7 +249,7 @@ def change_to_come_text(event: Event, labels: Sequence[str]) -> str:
         case Extended(blocks=blocks, rounds=rounds):
             total = pluralise(blocks or 0, "block") if rounds is None else pluralise(rounds, "round")
             return f"the tournament will have {total} in all"
-        case Closed():
+        case EntriesClosed():
             return "the tournament will be closed"
         case _ as unreachable:
             assert_never(unreachable)

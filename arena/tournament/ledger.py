@@ -21,8 +21,8 @@ from msgspec import Struct
 
 from arena.errors import MachineCannot, WrongUse
 from arena.quantities import pluralise
-from arena.schedule import Event, Match, What, kind_of
-from arena.statistics import Played, Reported, count_of
+from arena.schedule import FieldChange, ScheduledMatch, What, kind_of
+from arena.statistics import CountedMatch, Reported, count_of
 from arena.tournament.aside import (
     MOST_EVIDENCE,
     Again,
@@ -41,7 +41,7 @@ from arena.tournament.aside import (
 from arena.tournament.ledger_schema import ForeignLedgerError, LedgerClock, prepare
 from protocol.codec import MAX_NESTING, TOO_DEEP, is_deeper
 from protocol.refusals import Conduct
-from referee.host import Result
+from referee.host import AttemptResult
 from referee.linux.files import check_regular, for_owner
 from referee.match import HeldUp, SeatReport
 
@@ -122,7 +122,7 @@ class HeldUpBlock(Struct, frozen=True, kw_only=True):
     """Whether the block is set aside now."""
 
 
-class Ended(Struct, frozen=True, array_like=True):
+class EndedAttempt(Struct, frozen=True, array_like=True):
     """An attempt that has ended."""
 
     id: int
@@ -186,7 +186,7 @@ class Ledger:
         with self._errors_as_exits(), self._transaction():
             self._db.executemany("INSERT INTO terms VALUES (?, ?)", rows)
 
-    def events(self) -> list[Event]:
+    def events(self) -> list[FieldChange]:
         """Return all changes, including those that wait and those that were refused."""
         with self._errors_as_exits():
             return self._events()
@@ -219,13 +219,13 @@ class Ledger:
         finally:
             self._db.execute("ROLLBACK")
 
-    def ended(self, after: int, count: int) -> list[Ended]:
+    def ended(self, after: int, count: int) -> list[EndedAttempt]:
         """Return up to `count` attempts that have ended and have an id greater than `after`, in order."""
-        return self._read(f"{_ENDED} AND id > ? ORDER BY id LIMIT ?", after, count, kind=Ended)
+        return self._read(f"{_ENDED} AND id > ? ORDER BY id LIMIT ?", after, count, kind=EndedAttempt)
 
-    def last_ended(self) -> Ended | None:
+    def last_ended(self) -> EndedAttempt | None:
         """Return the last attempt that has ended; None if there is none."""
-        return next(iter(self._read(f"{_ENDED} ORDER BY id DESC LIMIT 1", kind=Ended)), None)
+        return next(iter(self._read(f"{_ENDED} ORDER BY id DESC LIMIT 1", kind=EndedAttempt)), None)
 
     def matches(self, end: int = LAST) -> int:
         """Return the number of matches of the blocks before `end` that count."""
@@ -246,7 +246,7 @@ class Ledger:
         with self._errors_as_exits():
             return self._begun()
 
-    def change(self, change: Callable[[Sequence[Event], int], What]) -> Event:
+    def change(self, change: Callable[[Sequence[FieldChange], int], What]) -> FieldChange:
         """Write a change, which the next arena to look for changes accepts. No other change is written meanwhile.
 
         Args:
@@ -262,7 +262,7 @@ class Ledger:
             self._db.execute("INSERT INTO events (at, kind, data) VALUES (?, ?, ?)", row)
             return self._events()[-1]
 
-    def take_in(self, judge: Callable[[Sequence[Event], int], Sequence[Event]]) -> list[Event]:
+    def take_in(self, judge: Callable[[Sequence[FieldChange], int], Sequence[FieldChange]]) -> list[FieldChange]:
         """Accept or refuse the changes that wait; return them.
 
         Args:
@@ -293,7 +293,7 @@ class Ledger:
         query = "SELECT block, seating FROM attempts WHERE block >= ? AND played IS NOT NULL AND set_aside IS NULL"
         return set(self._read(query, first))
 
-    def try_match(self, match: Match, folder: Path, name: str) -> Attempt:
+    def try_match(self, match: ScheduledMatch, folder: Path, name: str) -> Attempt:
         """Write that an attempt at a match begins, with the transcript `name` in `folder`."""
         with self._errors_as_exits(), self._transaction():
             (tried,) = self._db.execute(
@@ -340,7 +340,7 @@ class Ledger:
 
     def hold_up(
         self,
-        match: Match,
+        match: ScheduledMatch,
         attempt: Attempt,
         reason: str,
         held_up: HeldUp,
@@ -483,7 +483,7 @@ class Ledger:
             (self._now(), attempt, block, msgspec.json.encode(step).decode()),
         )
 
-    def finish(self, match: Match, attempt: Attempt, result: Result, seatings: int) -> bool:
+    def finish(self, match: ScheduledMatch, attempt: Attempt, result: AttemptResult, seatings: int) -> bool:
         """Write the result of an attempt; return whether its block is complete, and so counts, now."""
         played = msgspec.json.encode(_played(match, result)).decode()
         place = None if result.transcript == str(attempt.transcript) else result.transcript
@@ -503,7 +503,7 @@ class Ledger:
                 self._db.executemany("INSERT INTO results VALUES (?, ?, ?, ?)", rows)
         return completes
 
-    def results(self, first: int = 0, end: int = LAST) -> list[Played]:
+    def results(self, first: int = 0, end: int = LAST) -> list[CountedMatch]:
         """Return the matches that count of the blocks from `first` on and before `end`, in schedule order."""
         with self._errors_as_exits():
             rows = self._db.execute(
@@ -511,7 +511,7 @@ class Ledger:
                 " WHERE results.block >= ? AND results.block < ? ORDER BY results.block, results.seating",
                 (first, end),
             ).fetchall()
-            return [msgspec.json.decode(played, type=Played) for (played,) in rows]
+            return [msgspec.json.decode(played, type=CountedMatch) for (played,) in rows]
 
     def reports(self, end: int = LAST, first: int = 0) -> Iterator[Reported]:
         """Yield the matches that count of the blocks from `first` on and before `end`, in schedule order.
@@ -584,7 +584,7 @@ class Ledger:
         )
         return {(block, seating): name for block, seating, name in rows}
 
-    def played(self) -> Iterator[tuple[Played, tuple[SeatReport, ...]]]:
+    def played(self) -> Iterator[tuple[CountedMatch, tuple[SeatReport, ...]]]:
         """Yield every match that has a result, with its seats' reports, in schedule order.
 
         Matches of blocks that are not complete yet are included.
@@ -628,7 +628,7 @@ class Ledger:
         with self._errors_as_exits():
             return msgspec.convert(self._db.execute(query, values).fetchall(), list[kind])
 
-    def _events(self) -> list[Event]:
+    def _events(self) -> list[FieldChange]:
         found = self._db.execute("SELECT id, at, block, refused, kind, data FROM events ORDER BY id")
         names = [name for name, *_ in found.description]
         events = [_event(dict(zip(names, row, strict=True))) for row in islice(found, MOST_EVENTS + 1)]
@@ -709,9 +709,9 @@ def _shallow(text: str) -> Any:
     return value
 
 
-def _event(row: dict[str, Any]) -> Event:
+def _event(row: dict[str, Any]) -> FieldChange:
     """Return a row of the table as an event. It is checked, because a ledger may be untrusted."""
-    event = msgspec.convert(row | {"what": msgspec.json.decode(row["data"])}, Event)
+    event = msgspec.convert(row | {"what": msgspec.json.decode(row["data"])}, FieldChange)
     if event.kind != row["kind"]:
         raise msgspec.ValidationError(f"event {event.id} is of two kinds")
     return event
@@ -736,18 +736,18 @@ def _reported(row: tuple[str, str, str]) -> Reported:
     played, reports, transcript = row
     if not isinstance(transcript, str):
         raise TypeError("a transcript's name is no text")
-    match = msgspec.json.decode(played, type=Played)
+    match = msgspec.json.decode(played, type=CountedMatch)
     of_seats = msgspec.json.decode(reports, type=tuple[SeatReport, ...])
     if len(of_seats) not in (0, len(match.entrants)):
         raise TypeError(f"{len(of_seats)} reports of {len(match.entrants)} seats")
     return Reported(match, of_seats, transcript)
 
 
-def _played(match: Match, result: Result) -> Played:
+def _played(match: ScheduledMatch, result: AttemptResult) -> CountedMatch:
     """Return the part of a result from which standings are computed."""
     if result.outcome is None:
         raise ValueError(f"a void attempt at {match.name} was given as a result")
-    return Played(
+    return CountedMatch(
         block=match.block,
         seating=match.seating,
         entrants=match.entrants,

@@ -22,13 +22,13 @@ from msgspec import Struct
 from arena.config import NoticeEvent, Notices, Tournament
 from arena.errors import CannotGoOn, MachineCannot, Stopped, reason_of
 from arena.quantities import pluralise
-from arena.schedule import Match
+from arena.schedule import ScheduledMatch
 from arena.terminal import say
 from arena.tournament.ledger import Ledger
 from arena.tournament.results_folder import AlreadyPlayed
 from protocol.refusals import Conduct
 from referee.display_text import printable
-from referee.host import Result
+from referee.host import AttemptResult
 from referee.log import SILENT, Logger
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def no_notices(notice: Notice) -> None:
     """Ignore a notice."""
 
 
-class Watch:
+class NoticeObserver:
     """Observes a tournament while it is played, and sends notices."""
 
     def __init__(self, tournament: Tournament, notify: Notify) -> None:
@@ -118,7 +118,7 @@ class Watch:
             what = f"its time is up after {many}" if self._endless else f"all {many} are played"
             self._tell("over", f"{what}; first is {leader}", count=matches)
 
-    def ended(self, match: Match, result: Result) -> None:
+    def ended(self, match: ScheduledMatch, result: AttemptResult) -> None:
         """See `observers.Progress`."""
         self._voids = 0
         self._played += 1
@@ -135,10 +135,10 @@ class Watch:
                 text = f"{bot} has failed in {pluralise(count, 'match', ',')}, most recently: {how}"
                 self._tell("failing", text, bot=printable(bot), conduct=conduct, count=count)
 
-    def lost(self, match: Match, reason: str) -> None:
+    def lost(self, match: ScheduledMatch, reason: str) -> None:
         """See `observers.Progress`."""
 
-    def void(self, match: Match, reason: str, set_aside: int) -> None:
+    def void(self, match: ScheduledMatch, reason: str, set_aside: int) -> None:
         """See `observers.Progress`."""
         del match, set_aside
         self._voids += 1

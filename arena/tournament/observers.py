@@ -19,8 +19,8 @@ from rich.progress import ProgressColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from arena.config import Tournament
 from arena.quantities import pluralise
-from arena.schedule import Entered, Event, Match, Withdrawn, competing, withdrawn
-from arena.statistics import Played, StandingsRow, standings_of
+from arena.schedule import Entered, FieldChange, ScheduledMatch, Withdrawn, competing, withdrawn
+from arena.statistics import CountedMatch, StandingsRow, standings_of
 from arena.terminal import Screen, progress_bar
 from arena.tournament.ledger import Ledger, LedgerCall
 from arena.tournament.results import CountingMatches, digest_in_order, matches_that_count
@@ -28,42 +28,42 @@ from arena.workers import RemoteSeats
 from protocol.codec import encode
 from protocol.feed import STANDINGS, FeedRow, FeedStandings
 from protocol.news import TableRow
-from referee.host import Publish, RemoteBot, Result, remote_bot
+from referee.host import AttemptResult, Publish, RemoteBot, remote_bot
 
 LINE_SECONDS = 10
 """Least seconds between two lines, if there is no terminal."""
 
 
-class Progress(Protocol):
+class MatchObserver(Protocol):
     """An observer of the matches that are played."""
 
-    def ended(self, match: Match, result: Result) -> None:
+    def ended(self, match: ScheduledMatch, result: AttemptResult) -> None:
         """Observe the result of a match."""
 
-    def lost(self, match: Match, reason: str) -> None:
+    def lost(self, match: ScheduledMatch, reason: str) -> None:
         """Observe the end of a referee process. The match that it played is played again."""
 
-    def void(self, match: Match, reason: str, set_aside: int) -> None:
+    def void(self, match: ScheduledMatch, reason: str, set_aside: int) -> None:
         """Observe a void attempt. The block is played again; `set_aside` of its matches had a result."""
 
 
 class Observers(Struct, frozen=True):
     """Several observers of the matches that are played."""
 
-    observers: tuple[Progress, ...]
+    observers: tuple[MatchObserver, ...]
 
-    def ended(self, match: Match, result: Result) -> None:
-        """See `Progress.ended`."""
+    def ended(self, match: ScheduledMatch, result: AttemptResult) -> None:
+        """See `MatchObserver.ended`."""
         for observer in self.observers:
             observer.ended(match, result)
 
-    def lost(self, match: Match, reason: str) -> None:
-        """See `Progress.lost`."""
+    def lost(self, match: ScheduledMatch, reason: str) -> None:
+        """See `MatchObserver.lost`."""
         for observer in self.observers:
             observer.lost(match, reason)
 
-    def void(self, match: Match, reason: str, set_aside: int) -> None:
-        """See `Progress.void`."""
+    def void(self, match: ScheduledMatch, reason: str, set_aside: int) -> None:
+        """See `MatchObserver.void`."""
         for observer in self.observers:
             observer.void(match, reason, set_aside)
 
@@ -101,11 +101,11 @@ class Gauge(ABC):
         """Show a line beside the progress."""
         self._console.say(line)
 
-    def _tell_void(self, match: Match, reason: str) -> None:
+    def _tell_void(self, match: ScheduledMatch, reason: str) -> None:
         self._console.say(f"block {match.block + 1}: an attempt was void; the block is played again: {reason}")
 
-    def lost(self, match: Match, reason: str) -> None:
-        """See `Progress`."""
+    def lost(self, match: ScheduledMatch, reason: str) -> None:
+        """See `MatchObserver`."""
         self._lost += 1
         self._console.say(
             f"block {match.block + 1}: a referee process ended ({reason}), and one of its matches is played again"
@@ -134,8 +134,8 @@ class LiveProgress(Gauge):
         self._done, self._total, self._voids = done, total, 0
         self._task = self._bar.add_task("matches", total=total, completed=done)
 
-    def ended(self, match: Match, result: Result) -> None:
-        """See `Progress`."""
+    def ended(self, match: ScheduledMatch, result: AttemptResult) -> None:
+        """See `MatchObserver`."""
         del match, result
         self._done += 1
         # Tie-breaks are not known in advance.
@@ -144,8 +144,8 @@ class LiveProgress(Gauge):
         self._bar.update(self._task, completed=self._done, total=self._total)
         self._say_now_and_then()
 
-    def void(self, match: Match, reason: str, set_aside: int) -> None:
-        """See `Progress`."""
+    def void(self, match: ScheduledMatch, reason: str, set_aside: int) -> None:
+        """See `MatchObserver`."""
         self._voids += 1
         self._done -= set_aside
         self._bar.update(self._task, completed=self._done)
@@ -189,16 +189,16 @@ class FedStandings:
         for entrant in range(len(self._rows), len(tournament.labels)):
             self._rows.append(StandingsRow(entrant=entrant, house=entrant == tournament.house))
 
-    def ended(self, match: Match, result: Result) -> None:
-        """See `Progress`. The match's block may be complete now."""
+    def ended(self, match: ScheduledMatch, result: AttemptResult) -> None:
+        """See `MatchObserver`. The match's block may be complete now."""
         del result
         self._ended.add(match.block)
 
-    def lost(self, match: Match, reason: str) -> None:
-        """See `Progress`."""
+    def lost(self, match: ScheduledMatch, reason: str) -> None:
+        """See `MatchObserver`."""
 
-    def void(self, match: Match, reason: str, set_aside: int) -> None:
-        """See `Progress`."""
+    def void(self, match: ScheduledMatch, reason: str, set_aside: int) -> None:
+        """See `MatchObserver`."""
 
     async def keep(self, ledger: Ledger, write: LedgerCall, blocks: int) -> None:
         """Publish the standings whenever they have changed, and now and then, until cancelled.
@@ -226,7 +226,7 @@ class FedStandings:
             self._count(await write(partial(ledger.results, block, block + 1)))
         return self._played > before
 
-    def _count(self, played: Iterable[Played]) -> None:
+    def _count(self, played: Iterable[CountedMatch]) -> None:
         matches = [match for match in played if match.block not in self._counted]
         self._counted.update(map(attrgetter("block"), matches))
         self._played += len(matches)
@@ -316,7 +316,7 @@ async def tell_remote_seats(
         await trio.sleep(REMOTE_LOOK_SECONDS)
 
 
-def withdrawing(tournament: Tournament, events: Sequence[Event]) -> set[str]:
+def withdrawing(tournament: Tournament, events: Sequence[FieldChange]) -> set[str]:
     """Return the keys of the bots that withdraw or are replaced, without those that enter again later."""
     keys: set[str] = set()
     for event in events:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from arena.config import Tournament, bot_name_of, label_of
 from arena.errors import WrongUse
-from arena.schedule import DRAWN_BITS, FILE_FIELDS, SEED_BITS, Deadline, Entered, Event, Extended, format_of
+from arena.schedule import DRAWN_BITS, FILE_FIELDS, SEED_BITS, Deadline, Entered, Extended, FieldChange, format_of
 from arena.terminal import arguments, command_line
 from arena.tournament.ledger import Ledger
 from arena.workers import own_content, own_files
@@ -82,13 +82,13 @@ def left_out_of(terms: Terms) -> dict[str, str] | None:
     return found
 
 
-def left_out_now(terms: Terms, events: Sequence[Event]) -> dict[str, str]:
+def left_out_now(terms: Terms, events: Sequence[FieldChange]) -> dict[str, str]:
     """Return the reason for each bot that is still left out, by label: those that entered later are not."""
     came = names_entered(events)
     return {label: why for label, why in (left_out_of(terms) or {}).items() if label not in came}
 
 
-def names_entered(events: Sequence[Event]) -> set[str]:
+def names_entered(events: Sequence[FieldChange]) -> set[str]:
     """Return the names of the bots that entered: their labels, and the labels that their folders would give."""
     found = set()
     for event in events:

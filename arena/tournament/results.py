@@ -21,7 +21,7 @@ from arena.schedule import (
     Contest,
     Deadline,
     Entered,
-    Event,
+    FieldChange,
     Fixed,
     ScheduleSpec,
     blocks_so_far,
@@ -29,7 +29,7 @@ from arena.schedule import (
     format_of,
     labels_now,
 )
-from arena.statistics import BotReport, Digest, Played, RunningRating, digest_of, reports_of
+from arena.statistics import BotReport, CountedMatch, Digest, RunningRating, digest_of, reports_of
 from arena.tournament.aside import Asides
 from arena.tournament.endless import ladder_so_far
 from arena.tournament.ledger import LAST, Ledger
@@ -43,17 +43,17 @@ MOST_BOTS = 5_000
 """Most bots of a competition. The values for all pairs of them must fit into memory."""
 
 
-ResultsT = TypeVar("ResultsT", bound="Results")
+ResultsT = TypeVar("ResultsT", bound="TournamentResults")
 
 
-class Results(Struct, frozen=True, kw_only=True):
+class TournamentResults(Struct, frozen=True, kw_only=True):
     """The results so far."""
 
     terms: Terms
     digest: Digest
     reports: tuple[BotReport, ...]
     """Faults and resource use of each bot, indexed by entrant."""
-    played: list[Played]
+    played: list[CountedMatch]
     """Every match that counts, in schedule order; for an endless ladder, those of the period."""
     spec: ScheduleSpec | None
     """The schedule; None for a regression test."""
@@ -67,7 +67,7 @@ class Results(Struct, frozen=True, kw_only=True):
     """Block, seating and cause of attempts whose referee process ended before them, which is nobody's fault."""
     asides: Asides = Asides()
     """Blocks that were void repeatedly because of one bot, and the decisions about them."""
-    events: tuple[Event, ...] = ()
+    events: tuple[FieldChange, ...] = ()
     """All changes since the start, including those that wait and those that were refused."""
     pending: tuple[Block, ...] = ()
     """The chosen blocks of an endless ladder that are not in its ratings yet."""
@@ -151,7 +151,7 @@ def load_start_terms(ledger: Ledger) -> StartTerms:
     )
 
 
-def entries_until(terms: Terms, events: Sequence[Event]) -> str | None:
+def entries_until(terms: Terms, events: Sequence[FieldChange]) -> str | None:
     """Return the time until which bots may enter, by the latest event or the terms; None: to the end."""
     found = terms.get(UNTIL)
     for event in events:
@@ -160,7 +160,7 @@ def entries_until(terms: Terms, events: Sequence[Event]) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def load_results(path: Path) -> Results:
+def load_results(path: Path) -> TournamentResults:
     """Return the results in a ledger, which an arena may be writing.
 
     Raises:
@@ -198,7 +198,7 @@ def load_results(path: Path) -> Results:
             total = _total(spec, contest, ledger.asides())
         digest = digest_of(labels, counting.played, house) if contest is None else digest_in_order(contest)
         return collect_results(
-            Results,
+            TournamentResults,
             ledger,
             counting,
             digest,
@@ -210,7 +210,7 @@ def load_results(path: Path) -> Results:
         )
 
 
-def _check_fit(path: Path, played: Sequence[Played], bots: int) -> None:
+def _check_fit(path: Path, played: Sequence[CountedMatch], bots: int) -> None:
     for match in played:
         if not match.fits(bots) or len(match.entrants) != len(played[0].entrants):
             raise WrongUse(f"{path}: holds a result that does not fit a match among its {bots} bots")
@@ -225,7 +225,7 @@ class CountingMatches(Struct, frozen=True, kw_only=True):
 
     first: int = 0
     """Number of the first block."""
-    played: list[Played] = []
+    played: list[CountedMatch] = []
     """The matches, in schedule order."""
     running: tuple[RunningRating, ...] = ()
     """Ratings of an endless ladder; empty for other formats."""
@@ -313,7 +313,9 @@ def _check_count(path: Path, bots: int) -> None:
         raise WrongUse(f"{path}: names {bots:,} bots; {MOST_BOTS:,} can be ranked")
 
 
-def _spec(terms: Terms, labels: Sequence[str], house: int | None, played: list[Played]) -> ScheduleSpec | None:
+def _spec(
+    terms: Terms, labels: Sequence[str], house: int | None, played: list[CountedMatch]
+) -> ScheduleSpec | None:
     """Return the schedule in a tournament's terms; None for a regression test, which has none."""
     if "format" not in terms or not (played or GAMES.get(terms["game"]) is not None):
         return None

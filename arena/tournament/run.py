@@ -28,15 +28,22 @@ from arena.schedule import (
     design_of,
     rounds_of,
 )
-from arena.statistics import Played, StandingsRow
+from arena.statistics import CountedMatch, StandingsRow
 from arena.terminal import progress_console, say
-from arena.tournament.endless import Ladder, blocks_played
+from arena.tournament.endless import LadderBlocks, blocks_played
 from arena.tournament.entries import accept_changes, apply_changes, keep_entry
 from arena.tournament.ledger import Ledger, LedgerThread
-from arena.tournament.notices import Notify, Watch, no_notices
-from arena.tournament.observers import FedStandings, LiveProgress, Observers, Progress, keys_of, tell_remote_seats
+from arena.tournament.notices import NoticeObserver, Notify, no_notices
+from arena.tournament.observers import (
+    FedStandings,
+    LiveProgress,
+    MatchObserver,
+    Observers,
+    keys_of,
+    tell_remote_seats,
+)
 from arena.tournament.provenance import as_begun, begin_or_go_on, left_out_of, names_entered, remedy_of, terms_of
-from arena.tournament.results import Results, collect_results, digest_in_order, matches_that_count
+from arena.tournament.results import TournamentResults, collect_results, digest_in_order, matches_that_count
 from arena.tournament.results_folder import CHECKS, TRANSCRIPTS, open_ledger
 from arena.tournament.runner import BlockRunner, MatchSetup, Settle
 from arena.workers import RemoteSeats, WorkerPool, workers_kept
@@ -51,7 +58,7 @@ MANY = 1_000_000
 PlayerT = TypeVar("PlayerT")
 
 
-class FinalResults(Results, frozen=True, kw_only=True):
+class FinalResults(TournamentResults, frozen=True, kw_only=True):
     """The results of a tournament at its end."""
 
     tournament: Tournament
@@ -79,7 +86,7 @@ class _Stretch(Struct, frozen=True, kw_only=True):
     blocks_before: int
     """Number of blocks, from the first, that may have been played before."""
     settle: Settle
-    ladder: Ladder | None = None
+    ladder: LadderBlocks | None = None
     """The ladder that chooses the blocks, if it has no end."""
 
 
@@ -134,7 +141,7 @@ class TournamentRun(Run[PlayerT]):
     """One run of a tournament: it plays the matches that are left, and accepts changes of the host meanwhile."""
 
     _: KW_ONLY
-    write_reports: Callable[[Path, Results], None]
+    write_reports: Callable[[Path, TournamentResults], None]
     """Writes the files for people into the results folder, before another arena may open it."""
     time_is_up: Callable[[], bool] | None = None
     """Returns whether an endless ladder is to stop; None: only a signal stops it."""
@@ -158,7 +165,7 @@ class TournamentRun(Run[PlayerT]):
             MachineCannot: it cannot be played to its end now.
             Stopped: a signal came. Another run goes on.
         """
-        self._watch = Watch(self.tournament, self.notify)
+        self._watch = NoticeObserver(self.tournament, self.notify)
         with workers_kept(), self._watch.until_stopped(), self.open_ledger(fresh=fresh) as ledger:
             self._ledger = ledger
             begun, self._seed = self._begin()
@@ -268,7 +275,9 @@ class TournamentRun(Run[PlayerT]):
             MachineCannot: it cannot be read.
         """
         tournament = self.tournament
-        ladder = Ladder.opened(tournament.results, self._ledger, tournament.spec, self._seed, tournament.labels)
+        ladder = LadderBlocks.opened(
+            tournament.results, self._ledger, tournament.spec, self._seed, tournament.labels
+        )
         _give_up_interrupted(self._ledger)
         done = self._ledger.matches()
         isolation = tournament.plan().isolation
@@ -291,7 +300,7 @@ class TournamentRun(Run[PlayerT]):
 
     async def _play_rounds(self, stretch: _Stretch, progress: LiveProgress) -> None:
         ledger, write, ladder = self._ledger, LedgerThread(), stretch.ladder
-        observers: list[Progress] = [progress]
+        observers: list[MatchObserver] = [progress]
         if self._fed is not None:
             observers.append(self._fed)
         observers.append(self._watch)
@@ -330,7 +339,7 @@ class TournamentRun(Run[PlayerT]):
                     await self._wait_for_change(ladder, write)
             nursery.cancel_scope.cancel()
 
-    async def _wait_for_change(self, ladder: Ladder, write: LedgerThread) -> None:
+    async def _wait_for_change(self, ladder: LadderBlocks, write: LedgerThread) -> None:
         """Wait until a change in the ledger waits, when no match would improve the ratings of a ladder."""
         if not (self._is_time_up() or await write(self._ledger.waiting)):
             say(f"no match would improve a rating now: {ladder.why_idle()}; waiting for bots to enter")
@@ -387,7 +396,7 @@ def try_out(open_workers: WorkerPool[PlayerT]) -> None:
     event_loop.run(open_it)
 
 
-def _design(tournament: Tournament, seed: int, results: Sequence[Played]) -> Design:
+def _design(tournament: Tournament, seed: int, results: Sequence[CountedMatch]) -> Design:
     """Return the design of the schedule, as far as it is known after these results."""
     schedule = tournament.schedule
     if isinstance(schedule, EndlessLadder):

@@ -21,13 +21,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from arena.errors import MachineCannot, errors_as_exits, shortage
-from arena.schedule import Block, Match, MatchQueue, NotYetScheduled, Ticket, sortable_match_name
-from arena.statistics import Played
+from arena.schedule import Block, MatchQueue, NotYetScheduled, ScheduledMatch, Ticket, sortable_match_name
+from arena.statistics import CountedMatch
 from arena.tournament.aside import Held, is_alone_in
 from arena.tournament.ledger import Attempt, Ledger, LedgerCall, LedgerThread
-from arena.tournament.observers import Progress
-from arena.workers import Play, Roster, Worker, WorkerGoneError, Workers
-from referee.host import Plan, RemoteBot, Result
+from arena.tournament.observers import MatchObserver
+from arena.workers import PlayMatch, Roster, Worker, WorkerGoneError, Workers
+from referee.host import AttemptResult, Plan, RemoteBot
 from referee.log import SILENT, Logger
 from referee.match import HeldUp, Verdict
 from referee.sandbox import SandboxError
@@ -69,11 +69,11 @@ class MatchSetup(Struct, Generic[PlayerT], frozen=True, kw_only=True):
     names: tuple[str, ...]
     transcripts: Path
 
-    def players_of(self, match: Match) -> list[PlayerT]:
+    def players_of(self, match: ScheduledMatch) -> list[PlayerT]:
         """Return the players of a match, by seat."""
         return [self.players[entrant] for entrant in match.entrants]
 
-    def names_of(self, match: Match) -> tuple[str, ...]:
+    def names_of(self, match: ScheduledMatch) -> tuple[str, ...]:
         """Return the names of a match's bots, by seat."""
         return tuple(map(self.names.__getitem__, match.entrants))
 
@@ -88,10 +88,10 @@ class BlockRunner(Generic[PlayerT]):
     ledger: Ledger
     _: KW_ONLY
     workers: Workers[PlayerT]
-    progress: Progress
+    progress: MatchObserver
     first: int = 0
     """The number of the first block."""
-    on_block_finished: Callable[[Sequence[Played]], None] | None = None
+    on_block_finished: Callable[[Sequence[CountedMatch]], None] | None = None
     """Receives the results of each block when they count, if the blocks to come depend on them."""
     write: LedgerCall = dataclass_field(default_factory=LedgerThread)
     log: Logger = SILENT
@@ -121,7 +121,7 @@ class BlockRunner(Generic[PlayerT]):
         """The bots because of whose hold-ups blocks were set aside in this run."""
         self._joining = trio.CancelScope()
         """The scope in which new workers join. It is cancelled when every match has ended."""
-        self._interruptions: Counter[Match] = Counter()
+        self._interruptions: Counter[ScheduledMatch] = Counter()
         self._changed = trio.Event()
         """Set, and replaced, when a match has ended or is to be played again, so that idle workers look again."""
 
@@ -144,10 +144,10 @@ class BlockRunner(Generic[PlayerT]):
         """Play one match after the other, until all have ended or this worker has left."""
         seat, awaits = worker.seat, worker.awaits
 
-        def fits(match: Match) -> bool:
+        def fits(match: ScheduledMatch) -> bool:
             return seat is None or seat(self.setup.players_of(match))
 
-        def waits(match: Match) -> bool:
+        def waits(match: ScheduledMatch) -> bool:
             return awaits is not None and awaits(self.setup.players_of(match))
 
         while not self._queue.done and number in self._roster:
@@ -177,7 +177,7 @@ class BlockRunner(Generic[PlayerT]):
         if seconds < math.inf and self.change_at is not None and await self.write(self.ledger.waiting):
             self._queue.end_at(self.change_at)
 
-    async def _settle(self, ticket: Ticket, play: Play[PlayerT]) -> None:
+    async def _settle(self, ticket: Ticket, play: PlayMatch[PlayerT]) -> None:
         """Make one attempt at a match, and act on its result."""
         match, setup = ticket.match, self.setup
         name = _name(setup, match)
@@ -224,20 +224,20 @@ class BlockRunner(Generic[PlayerT]):
                 self.progress.ended(match, result)
 
     def _finish(
-        self, match: Match, attempt: Attempt, result: Result, seatings: int
-    ) -> tuple[bool, Sequence[Played]]:
+        self, match: ScheduledMatch, attempt: Attempt, result: AttemptResult, seatings: int
+    ) -> tuple[bool, Sequence[CountedMatch]]:
         """Write a result; return whether a change waits, and the results of its block if they now count."""
         completes = self.ledger.finish(match, attempt, result, seatings)
-        counts: Sequence[Played] = ()
+        counts: Sequence[CountedMatch] = ()
         if completes and self.on_block_finished is not None:
             counts = self.ledger.results(match.block, match.block + 1)
         return self.change_at is not None and self.ledger.waiting(), counts
 
-    def _remembers(self, match: Match) -> bool:
+    def _remembers(self, match: ScheduledMatch) -> bool:
         """Return whether a bot may remember a deal, as one on another machine may."""
         return any(isinstance(player, RemoteBot) for player in self.setup.players_of(match))
 
-    async def _void(self, ticket: Ticket, attempt: Attempt, reason: str, result: Result | None) -> None:
+    async def _void(self, ticket: Ticket, attempt: Attempt, reason: str, result: AttemptResult | None) -> None:
         """Record a void attempt. Its block counts as a whole, so all of it is played again.
 
         The deal is a new one if the attempt was void because a bot lost a window, or if a bot may remember the
@@ -268,7 +268,14 @@ class BlockRunner(Generic[PlayerT]):
                 self._count_unbound(match, reason)
 
     async def _held_up(
-        self, match: Match, attempt: Attempt, reason: str, held_up: HeldUp, *, alone: bool, voids_block: bool
+        self,
+        match: ScheduledMatch,
+        attempt: Attempt,
+        reason: str,
+        held_up: HeldUp,
+        *,
+        alone: bool,
+        voids_block: bool,
     ) -> None:
         """See `_void`."""
         entrant = match.entrants[held_up.seat]
@@ -299,7 +306,7 @@ class BlockRunner(Generic[PlayerT]):
             # Several bots were held up in it, or in many blocks, so no bot is the cause.
             raise self._cannot(match, len(found.held), reason)
 
-    async def _judge_own_doing(self, match: Match, held_up: HeldUp) -> None:
+    async def _judge_own_doing(self, match: ScheduledMatch, held_up: HeldUp) -> None:
         """Stop excusing a bot that was held up alone too often, and play the blocks set aside because of it."""
         if held_up.verdict is not Verdict.HOST:
             return
@@ -313,11 +320,11 @@ class BlockRunner(Generic[PlayerT]):
         self.log.warning("bot_not_excused", bot=name, evidence=found.evidence)
         self._tell(f"{name}: it causes its hold-ups itself, so they no longer excuse it: {found.evidence}")
 
-    def _note_void(self, match: Match, reason: str, set_aside: int) -> None:
+    def _note_void(self, match: ScheduledMatch, reason: str, set_aside: int) -> None:
         self.progress.void(match, reason, set_aside)
         self.log.warning("block_void", block=match.block, reason=reason, set_aside=set_aside)
 
-    def _count_unbound(self, match: Match, reason: str) -> None:
+    def _count_unbound(self, match: ScheduledMatch, reason: str) -> None:
         """Raise `MachineCannot` if a block was void too often without a bot that the machine held up."""
         self._unbound[match.block] += 1
         if self._unbound[match.block] >= ATTEMPTS:
@@ -328,7 +335,7 @@ class BlockRunner(Generic[PlayerT]):
         named = self._named | {entrant}
         return len(named) == 1 or MANY * len(named) < len(self.setup.players)
 
-    def _note_aside(self, match: Match, entrant: int, held: Sequence[Held]) -> None:
+    def _note_aside(self, match: ScheduledMatch, entrant: int, held: Sequence[Held]) -> None:
         """Report a block that was set aside."""
         self._named.add(entrant)
         name = self.setup.names[entrant]
@@ -348,7 +355,7 @@ class BlockRunner(Generic[PlayerT]):
         if self.tell_aside is not None:
             self.tell_aside(text)
 
-    def _cannot(self, match: Match, times: int, reason: str) -> MachineCannot:
+    def _cannot(self, match: ScheduledMatch, times: int, reason: str) -> MachineCannot:
         name = _name(self.setup, match)
         return MachineCannot(
             f"{name}: its block was void {times} times, most recently because {reason}; {self._too_small()}"
@@ -386,7 +393,7 @@ class BlockRunner(Generic[PlayerT]):
             return
 
 
-def _name(setup: MatchSetup[PlayerT], match: Match) -> str:
+def _name(setup: MatchSetup[PlayerT], match: ScheduledMatch) -> str:
     """Return the name of a match and its transcript, such as `00012a-ann-bob`. With many seats it has no names."""
     name = sortable_match_name(match.block, match.seating)
     if len(match.entrants) > NAMED:

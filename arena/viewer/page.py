@@ -166,7 +166,7 @@ def page_data(recording: Recording, only: Eyes | None = None) -> dict[str, Any]:
     if only is not None:
         eyes = [only]
     steps = dict(_known(recording, only))
-    pool = _Pool()
+    pool = _ChangePool()
     words = [_words(recording, number, step, eyes, pool) for number, step in steps.items()]
     boards = {str(each): _boards(steps.values(), each, pool) for each in eyes}
     return {
@@ -232,7 +232,9 @@ def _known(recording: Recording, only: Eyes | None) -> Iterator[tuple[int, Step]
         before = view
 
 
-def _words(recording: Recording, number: int, step: Step, eyes: Sequence[Eyes], pool: "_Pool") -> dict[str, Any]:
+def _words(
+    recording: Recording, number: int, step: Step, eyes: Sequence[Eyes], pool: "_ChangePool"
+) -> dict[str, Any]:
     """Return a step without its boards: facts and events, each with the seat that may know it, or null."""
     words_of = drawing_of(recording.game).words
     said: dict[str, Any] = {"title": "", "turn": step.turn, "facts": [], "told": [], "clocks": []}
@@ -251,12 +253,12 @@ def _words(recording: Recording, number: int, step: Step, eyes: Sequence[Eyes], 
     return {key: value for key, value in said.items() if value not in (None, [])}
 
 
-def _line(text: str, pool: "_Pool") -> str:
+def _line(text: str, pool: "_ChangePool") -> str:
     shown = cut(printable(text), TEXT)
     return shown if pool.spend(len(shown)) else "(left out)"
 
 
-def _boards(steps: Iterable[Step], eyes: Eyes, pool: "_Pool") -> list[Any]:
+def _boards(steps: Iterable[Step], eyes: Eyes, pool: "_ChangePool") -> list[Any]:
     """Return for each step the changed keys with their numbers in the pool, or why there is no board."""
     boards: list[Any] = []
     before: dict[str, Any] = {}
@@ -301,7 +303,7 @@ def change(old: Any, new: Any) -> Any:
     return [new]
 
 
-class _Pool:
+class _ChangePool:
     """Distinct changes, up to a total size."""
 
     def __init__(self) -> None:

@@ -4,4 +4,4 @@ from arena.web.catalog import competitions_in
 from arena.web.events import MOST_CLIENTS, MOST_OF_ADDRESS
 from arena.web.output import HOME, open_output
 from arena.web.server import Serving, serve
-from arena.web.site import Builder, Progress, Written
+from arena.web.site import Builder, BuildListener, Written

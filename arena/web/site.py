@@ -83,7 +83,7 @@ class Written(Struct):
     """Errors of competitions that could not be read. Their pages of earlier builds are kept."""
 
 
-class Progress(Protocol):
+class BuildListener(Protocol):
     """A listener to the progress of a build."""
 
     def begin(self, what: str, total: int | None) -> None:
@@ -96,7 +96,7 @@ class Progress(Protocol):
 class Builder:
     """A build of a site."""
 
-    def __init__(self, output: Output, jobs: int, progress: Progress) -> None:
+    def __init__(self, output: Output, jobs: int, progress: BuildListener) -> None:
         self.done = Written()
         self._output = output
         self._jobs = jobs

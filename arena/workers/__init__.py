@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from arena.workers.api import Play, Roster, Worker, WorkerGoneError, WorkerPool, Workers
+    from arena.workers.api import PlayMatch, Roster, Worker, WorkerGoneError, WorkerPool, Workers
     from arena.workers.machine import (
         MAX_CONCURRENCY,
         cores,

@@ -8,19 +8,19 @@ from typing import Generic, Protocol, TypeVar
 import trio
 from msgspec import Struct
 
-from referee.host import Plan, Result
+from referee.host import AttemptResult, Plan
 
 MemberT = TypeVar("MemberT")
 PlayerT = TypeVar("PlayerT")
 PlayerT_contra = TypeVar("PlayerT_contra", contravariant=True)
 
 
-class Play(Protocol[PlayerT_contra]):
+class PlayMatch(Protocol[PlayerT_contra]):
     """A function that plays one match: `referee.host.one_match.play`, or a replacement in tests."""
 
     def __call__(  # noqa: D102 - see the class
         self, plan: Plan, players: Sequence[PlayerT_contra], *, transcript: Path
-    ) -> Awaitable[Result]: ...
+    ) -> Awaitable[AttemptResult]: ...
 
 
 class WorkerGoneError(Exception):
@@ -30,7 +30,7 @@ class WorkerGoneError(Exception):
 class Worker(Struct, Generic[PlayerT], frozen=True, kw_only=True):
     """A player of matches: a separate process, or a replacement in tests."""
 
-    play: Play[PlayerT]
+    play: PlayMatch[PlayerT]
     """Function that plays one match like `referee.host.one_match.play`; it may also raise `WorkerGoneError`."""
     slots: int
     """Maximum number of concurrent matches."""

@@ -16,14 +16,14 @@ from arena.feed import FeedLine
 from arena.options import Seconds, option
 from arena.quantities import pluralise
 from arena.workers import machine
-from arena.workers.api import Play, Worker, WorkerPool
+from arena.workers.api import PlayMatch, Worker, WorkerPool
 from arena.workers.cluster import PATIENCE_SECONDS, Asked, Store, address_of, dask_for, open_cluster
 from arena.workers.machine import demand_room, ready
 from arena.workers.pool import open_pool
 from arena.workers.remote_seats import RemoteSeats
 from referee import sandbox
 from referee.bot_folder import BotFolder
-from referee.host import Plan, Player, RemoteBot, Result, SandboxedBot
+from referee.host import AttemptResult, Plan, Player, RemoteBot, SandboxedBot
 from referee.log import NO_LOG, OperatorLog
 from referee.sandbox import Isolation
 
@@ -248,7 +248,7 @@ async def _storing(
 
 
 async def _play_and_store(
-    play: Play[Any], store: Store, plan: Plan, players: Sequence[Any], *, transcript: Path
-) -> Result:
+    play: PlayMatch[Any], store: Store, plan: Plan, players: Sequence[Any], *, transcript: Path
+) -> AttemptResult:
     result = await play(plan, players, transcript=transcript)
     return replace(result, transcript=await trio.to_thread.run_sync(store.move, transcript))

@@ -32,7 +32,7 @@ from arena.processes import pause_signals_blocked
 from arena.workers.api import Worker, WorkerGoneError
 from arena.workers.fork_server import ForkedWorker, ForkServer, Request, can_fork
 from arena.workers.protocol import Answer, Done, decoded, encoded, error_of, framed, frames, order
-from referee.host import Plan, Result
+from referee.host import AttemptResult, Plan
 from referee.linux import cgroups
 from referee.linux.guard import guards
 from referee.linux.processes import adopt_orphans, end_all, own_children
@@ -263,7 +263,7 @@ class _Process:
         self._orders, self._to_send = trio.open_memory_channel[bytes](sys.maxsize)
         self._last_words = ""
 
-    async def play(self, plan: Plan, players: Sequence[Any], *, transcript: Path) -> Result:
+    async def play(self, plan: Plan, players: Sequence[Any], *, transcript: Path) -> AttemptResult:
         """Play a match for `arena.workers.api.Worker`."""
         self._may_hold_bots |= plan.policy.processes == "kept"
         number = next(self._numbers)

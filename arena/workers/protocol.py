@@ -17,7 +17,7 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from arena.workers.api import WorkerGoneError
-from referee.host import Plan, Result
+from referee.host import AttemptResult, Plan
 from referee.linux.shortage import shortage_in
 from referee.sandbox import SandboxError
 from referee.transcript import TranscriptError
@@ -48,7 +48,7 @@ class Done(Struct, frozen=True, kw_only=True, tag="done"):
     """The answer for a match that was played."""
 
     number: int
-    result: Result
+    result: AttemptResult
 
 
 class Failed(Struct, frozen=True, kw_only=True, tag="failed"):

@@ -30,7 +30,7 @@ from protocol.news import (
     TranscriptPart,
     most_unpacked,
 )
-from referee.host import Plan, Player, Publish, RemoteBot, Result, open_kept_bots, play
+from referee.host import AttemptResult, Plan, Player, Publish, RemoteBot, open_kept_bots, play
 from referee.log import SILENT, Logger
 from referee.transcript import TranscriptError, read_transcript, seat_lines
 from referee.wire import Address, KeyPair, Lobby, RemoteLine, open_lobby, open_wire, z85
@@ -120,7 +120,7 @@ LOOK_SECONDS = 1.0
 MILLISECONDS = 1_000
 
 
-class Known(Struct):
+class RemoteBotStatistics(Struct):
     """Statistics of one remote bot's connections, for all openings of the port."""
 
     matches: int = 0
@@ -142,7 +142,7 @@ class Known(Struct):
 class _Untold(Struct, frozen=True):
     """A match that is to be reported to one seat's author."""
 
-    result: Result
+    result: AttemptResult
     seat: int
     delay: float | None
 
@@ -184,7 +184,7 @@ class RemoteSeats:
         self._goes_on = goes_on
         self._publish = publish
         self._log = log
-        self._known: dict[str, Known] = {}
+        self._known: dict[str, RemoteBotStatistics] = {}
         self._named: dict[str, str] = {}
         self._lines: Mapping[str, RemoteLine] = {}
         self._busy: set[str] = set()
@@ -288,7 +288,7 @@ class RemoteSeats:
         """Return the seconds that matches still wait for a disconnected bot; negative if that time is over."""
         return line.away_since + self._hosting.wait_seconds - trio.current_time()
 
-    async def _play(self, one: Any, plan: Plan, players: Sequence[Player], *, transcript: Path) -> Result:
+    async def _play(self, one: Any, plan: Plan, players: Sequence[Player], *, transcript: Path) -> AttemptResult:
         """Play a match whose remote bots were reserved by `seat`."""
         bots = {seat: player for seat, player in enumerate(players) if isinstance(player, RemoteBot)}
         delays = {seat: self._lines[bot.key].delay for seat, bot in bots.items()}
@@ -298,7 +298,7 @@ class RemoteSeats:
             self._log.info(
                 "remote_delay", match=plan.match, seat=seat, bot=bot.name, ms=None if delay is None else _ms(delay)
             )
-        result: Result | None = None
+        result: AttemptResult | None = None
         try:
             result = await one(plan, players, transcript=transcript)
             return result
@@ -335,8 +335,8 @@ class RemoteSeats:
             if line.cuts == cuts:
                 waiting.popleft()
 
-    def _of(self, key: str) -> Known:
-        return self._known.setdefault(key, Known())
+    def _of(self, key: str) -> RemoteBotStatistics:
+        return self._known.setdefault(key, RemoteBotStatistics())
 
     def _came(self, bot: RemoteBot, is_here: bool) -> None:
         self._told.pop(bot.key, None)
@@ -412,7 +412,7 @@ def _report(untold: _Untold, standing: TableRow | None) -> MatchReport:
     )
 
 
-def _seat_parts(result: Result, seat: int) -> list[bytes]:
+def _seat_parts(result: AttemptResult, seat: int) -> list[bytes]:
     """Return the seat's transcript as messages; empty if it is too long or cannot be read."""
     try:
         lines = b"".join(seat_lines(read_transcript(Path(result.transcript)), seat))

@@ -22,10 +22,10 @@ import trio
 from arena import event_loop
 from arena.errors import SIGNALLED, Stopped
 from arena.processes import ignore_pause_signals
-from arena.workers.api import Play
+from arena.workers.api import PlayMatch
 from arena.workers.protocol import Done, Order, decoded, encoded, failed, framed, frames
 from referee import log
-from referee.host import Plan, Publish, Result, SandboxedBot, open_kept_bots, play
+from referee.host import AttemptResult, Plan, Publish, SandboxedBot, open_kept_bots, play
 from referee.wire import open_wire
 
 FEED, LOG = 3, 4
@@ -33,8 +33,8 @@ FEED, LOG = 3, 4
 SET_PDEATHSIG, SET_NAME = 1, 15
 """Options of Linux's `prctl`: the signal at the parent's death, and the process name that `ps` shows."""
 NAME = b"arena-worker"
-OpenPlayer = Callable[[], AbstractAsyncContextManager[Play[Any]]]
-"""Function that opens the resources shared by all matches of this process, and yields a `Play`."""
+OpenPlayer = Callable[[], AbstractAsyncContextManager[PlayMatch[Any]]]
+"""Function that opens the resources shared by all matches of this process, and yields a `PlayMatch`."""
 
 
 def main(open_player: OpenPlayer, player: Any) -> None:
@@ -74,14 +74,14 @@ async def _serve(control: socket.socket, open_player: OpenPlayer, player: Any) -
             nursery.cancel_scope.cancel()
 
 
-async def _opened(open_player: OpenPlayer, stack: AsyncExitStack) -> Play[Any]:
+async def _opened(open_player: OpenPlayer, stack: AsyncExitStack) -> PlayMatch[Any]:
     """Open the resources and return the play function; after an `OSError`, return one that raises this error."""
     try:
         return await stack.enter_async_context(open_player())
     except OSError as error:
         short = error
 
-    async def refused(plan: Plan, players: Sequence[Any], *, transcript: Path) -> Result:
+    async def refused(plan: Plan, players: Sequence[Any], *, transcript: Path) -> AttemptResult:
         del plan, players, transcript
         raise short
 
@@ -93,7 +93,7 @@ async def _send(stream: trio.SocketStream, answers: trio.MemoryReceiveChannel[by
         await stream.send_all(answer)
 
 
-async def _play(play: Play[Any], order: Order, player: Any, answers: trio.MemorySendChannel[bytes]) -> None:
+async def _play(play: PlayMatch[Any], order: Order, player: Any, answers: trio.MemorySendChannel[bytes]) -> None:
     """Play one match and queue its answer."""
     try:
         players = decoded(order.players, tuple[player, ...])
@@ -106,7 +106,7 @@ async def _play(play: Play[Any], order: Order, player: Any, answers: trio.Memory
 
 
 @asynccontextmanager
-async def open_local_player() -> AsyncIterator[Play[SandboxedBot]]:
+async def open_local_player() -> AsyncIterator[PlayMatch[SandboxedBot]]:
     """Open the resources that all matches of a process share: wire, persistent bots, live feed, operator's log."""
     feed, descriptor = _inherited(FEED), _inherited(LOG)
     publish = None if feed is None else _inherited_feed(feed)

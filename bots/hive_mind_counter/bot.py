@@ -25,7 +25,7 @@ from protocol.games.hive_mind import (
 from protocol.games.hive_mind.layouts import (
     BY_KIND,
     Layout,
-    Shape,
+    ShapeBits,
     fitting,
     layouts,
     mean_values,
@@ -64,9 +64,9 @@ def decide(window: Window[HiveMindView]) -> Action | None:
     )
 
 
-def opening(view: HiveMindView, left: dict[str, list[Layout]], rng: Random) -> dict[str, Shape]:
+def opening(view: HiveMindView, left: dict[str, list[Layout]], rng: Random) -> dict[str, ShapeBits]:
     """Return the shapes for round 1: the most informative one of a different kind on each Hive."""
-    best: dict[Kind, Shape] = {}
+    best: dict[Kind, ShapeBits] = {}
     sample = rng.sample(layouts(), SAMPLE)
     for kind, shapes in BY_KIND.items():
         best[kind] = max(shapes, key=lambda shape: told_by(shape, sample))
@@ -75,16 +75,16 @@ def opening(view: HiveMindView, left: dict[str, list[Layout]], rng: Random) -> d
     return {hive: best[kind] for hive, kind in zip(hives, kinds, strict=True) if left[hive]}
 
 
-def scoring(view: HiveMindView, left: dict[str, list[Layout]], rng: Random) -> dict[str, Shape]:
+def scoring(view: HiveMindView, left: dict[str, list[Layout]], rng: Random) -> dict[str, ShapeBits]:
     """Return the shapes for rounds 2 and 3: the one that is worth most on each Hive."""
-    place: dict[str, Shape] = {}
+    place: dict[str, ShapeBits] = {}
     for hive, kinds in view.unused.items():
         worths = hex_worths(view, hive, left[hive])
         sample = rng.sample(left[hive], min(SAMPLE, len(left[hive])))
         knowledge = HINT_WORTH if view.round == BUYING_ROUND else 0.0
 
         def worth(
-            shape: Shape, worths: list[float] = worths, sample: list[Layout] = sample, bit: float = knowledge
+            shape: ShapeBits, worths: list[float] = worths, sample: list[Layout] = sample, bit: float = knowledge
         ) -> float:
             hexes = sum(each for at, each in enumerate(worths) if shape.mask >> at & 1)
             return hexes + (bit * told_by(shape, sample) if bit else 0.0)
@@ -99,7 +99,7 @@ def hex_worths(view: HiveMindView, hive: str, left: list[Layout]) -> list[float]
     return expected_points(mean_values(left), scored(view, hive), doubles=doubled)
 
 
-def told_by(shape: Shape, sample: list[Layout]) -> float:
+def told_by(shape: ShapeBits, sample: list[Layout]) -> float:
     """Return the expected information of a shape's hint, in bits, from the spread of its sums over the sample."""
     sums = Counter(total(layout, shape.looks) for layout in sample)
     return -sum(n / len(sample) * log2(n / len(sample)) for n in sums.values())

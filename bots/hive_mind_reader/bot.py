@@ -48,7 +48,7 @@ from protocol.games.hive_mind import (
     Scores,
 )
 from protocol.games.hive_mind.board import CELLS
-from protocol.games.hive_mind.layouts import SHAPES, Layout, Shape, fitting
+from protocol.games.hive_mind.layouts import SHAPES, Layout, ShapeBits, fitting
 from protocol.words import Action
 from referee.games import GAMES, HiveMind
 
@@ -81,7 +81,7 @@ class Front(Struct, frozen=True):
     blocks: bool
 
 
-class Drawn(Struct, frozen=True):
+class PossibleHive(Struct, frozen=True):
     """A possible Hive."""
 
     layout: Layout
@@ -123,7 +123,7 @@ def decide(window: Window[HiveMindView]) -> Action | None:
     return Round(place=place, guess=guess)
 
 
-def best(view: HiveMindView, hive: str, drawn: Sequence[Drawn], known: Front) -> Shape:
+def best(view: HiveMindView, hive: str, drawn: Sequence[PossibleHive], known: Front) -> ShapeBits:
     """Return the shape that is worth most; in round 2 information counts as well."""
     worths = hex_worths(drawn, known)
     found = left(looked(hints(view, hive)))
@@ -136,7 +136,7 @@ def best(view: HiveMindView, hive: str, drawn: Sequence[Drawn], known: Front) ->
     return SHAPES[max(numbers, key=worth)]
 
 
-def hex_worths(drawn: Sequence[Drawn], known: Front) -> list[float]:
+def hex_worths(drawn: Sequence[PossibleHive], known: Front) -> list[float]:
     """Return the worth of covering each hex with a shape of this seat."""
     worths = [0.0] * len(CELLS)
     for each in drawn:
@@ -174,7 +174,7 @@ def front(view: HiveMindView, hive: str) -> Front:
     return Front(scored(view, hive), len(doublers), doubles=hive in own.double, blocks=hive in own.block)
 
 
-def draw(window: Window[HiveMindView], hive: str, known: Front) -> Iterator[Drawn]:
+def draw(window: Window[HiveMindView], hive: str, known: Front) -> Iterator[PossibleHive]:
     """Yield possible Hives."""
     view, rng = window.view, window.rng
     opened = opened_with(window, hive)
@@ -186,7 +186,7 @@ def draw(window: Window[HiveMindView], hive: str, known: Front) -> Iterator[Draw
             for each in rng.choice(opened):
                 number = second(each, layout) if each in KNOWN_OPENINGS else rng.choice(after(each))
                 placed.append((number, False))
-            yield Drawn(layout, tuple(placed))
+            yield PossibleHive(layout, tuple(placed))
         return
     _, counts = others_part(view, hive, BUYING_ROUND)
     rng.shuffle(layouts)
@@ -198,7 +198,7 @@ def draw(window: Window[HiveMindView], hive: str, known: Front) -> Iterator[Draw
         for at, each in enumerate(opening):
             doubles = at in doublers
             placed.append((last(each, layout, known.gone, rng, doubles=doubles), doubles))
-        yield Drawn(layout, tuple(placed))
+        yield PossibleHive(layout, tuple(placed))
 
 
 def last(opening: int | None, layout: Layout, gone: int, rng: Random, *, doubles: bool) -> int:

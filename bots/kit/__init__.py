@@ -11,17 +11,17 @@ A bot is a function from an open window to an action, or a `Bot`, which also rec
 """
 
 from bots.kit.bot import Bot, FunctionBot, OnError, Window, after
-from bots.kit.program import Line, play, play_on, rehearse, run
-from bots.kit.session import MessageTooLargeError, Session, Watch, error_text
+from bots.kit.program import Transport, play, play_on, rehearse, run
+from bots.kit.session import CallWatch, MessageTooLargeError, Session, error_text
 
 __all__ = [
     "Bot",
+    "CallWatch",
     "FunctionBot",
-    "Line",
     "MessageTooLargeError",
     "OnError",
     "Session",
-    "Watch",
+    "Transport",
     "Window",
     "after",
     "error_text",

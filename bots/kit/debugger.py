@@ -56,7 +56,9 @@ def main() -> None:
     debugger = Debugger()
     play = program.play
 
-    def played(bot: kit.Bot[Any, Any], line: kit.Line, hello: Hello, watch: kit.Watch | None = None) -> bool:
+    def played(
+        bot: kit.Bot[Any, Any], line: kit.Transport, hello: Hello, watch: kit.CallWatch | None = None
+    ) -> bool:
         del watch  # The author may spend any time on a window.
         stop_in(bot, windows, debugger)
         return play(bot, line, hello)

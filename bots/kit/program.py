@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import msgspec
 
 from bots.kit.bot import Bot, FunctionBot, OnError, Window, types_of_bot
-from bots.kit.session import Session, Watch, frame_of, printable
+from bots.kit.session import CallWatch, Session, frame_of, printable
 from bots.wire import WireLine
 from protocol.codec import decode_server_message, encode
 from protocol.messages import (
@@ -38,7 +38,7 @@ REHEARSALS = 20
 """Number of rehearsals; it is more than Python needs to specialize a function's bytecode."""
 
 
-class Line(Protocol):
+class Transport(Protocol):
     """A transport of frames between a bot and its referee."""
 
     def send(self, frame: bytes) -> None:
@@ -48,7 +48,7 @@ class Line(Protocol):
         """Wait for the next frame and return it; return None when the line has closed."""
 
 
-def play(bot: Bot[Any, Any], line: Line, hello: Hello, watch: Watch | None = None) -> bool:
+def play(bot: Bot[Any, Any], line: Transport, hello: Hello, watch: CallWatch | None = None) -> bool:
     """Play one match over a line.
 
     Returns:
@@ -62,7 +62,7 @@ def play(bot: Bot[Any, Any], line: Line, hello: Hello, watch: Watch | None = Non
     return False
 
 
-def play_on(bot: Bot[Any, Any], line: Line, hello: Hello, watch: Watch | None = None) -> None:
+def play_on(bot: Bot[Any, Any], line: Transport, hello: Hello, watch: CallWatch | None = None) -> None:
     """Play every match that the bot is invited to, one after the other, until the line has closed."""
     while play(bot, line, hello, watch):
         while not isinstance(message := _next(line), Invited):
@@ -71,7 +71,7 @@ def play_on(bot: Bot[Any, Any], line: Line, hello: Hello, watch: Watch | None = 
         hello = msgspec.structs.replace(hello, token=message.token)
 
 
-def _next(line: Line) -> ServerMessage | None:
+def _next(line: Transport) -> ServerMessage | None:
     """Return the next message that can be decoded; None when the line has closed."""
     while (frame := line.receive()) is not None:
         try:
@@ -182,12 +182,12 @@ def run(
         line.close()
 
 
-def _watch_windows() -> Watch | None:
+def _watch_windows() -> CallWatch | None:
     """Return the watch of the windows; None if there is no log, or the bot runs at a terminal."""
     with suppress(OSError, ValueError, AttributeError):  # Standard error may be closed, or no file.
         if not (sys.stdin and sys.stdin.isatty()):
             # The bot may close standard error, and its next file or socket would have the same descriptor.
-            return Watch(os.dup(sys.stderr.fileno()))
+            return CallWatch(os.dup(sys.stderr.fileno()))
     return None
 
 

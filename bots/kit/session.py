@@ -112,7 +112,7 @@ class MessageTooLargeError(ValueError):
     """A message is larger than the referee accepts. The text names the line of the bot that sent it."""
 
 
-class Watch:
+class CallWatch:
     """Writes the calls of all threads to the bot's log when the time of a window is over.
 
     A thread of its own reads them while it holds the interpreter lock. Python's `faulthandler` reads without the
@@ -217,7 +217,7 @@ class Session:
         *,
         log: Callable[[str], None] = _to_log,
         on_error: OnError | None = None,
-        watch: Watch | None = None,
+        watch: CallWatch | None = None,
     ) -> None:
         """Create a session.
 
@@ -283,7 +283,7 @@ class Session:
         return True
 
     @contextmanager
-    def _watched(self, begin: Callable[[Watch], None]) -> Generator[None, None, None]:
+    def _watched(self, begin: Callable[[CallWatch], None]) -> Generator[None, None, None]:
         """Write the calls of all threads to the log if the bot takes too long."""
         if self._watch is None:
             yield

@@ -70,12 +70,12 @@ class Failure(Exception):  # noqa: N818 - it is no error of ours, but an answer
         """The number of requests that were made."""
 
 
-class _Message(Struct):
+class _ChatMessage(Struct):
     content: Any = None
 
 
 class _Choice(Struct):
-    message: _Message | None = None
+    message: _ChatMessage | None = None
     finish_reason: Any = None
 
 

@@ -27,7 +27,7 @@ MOST_TEXT, MOST_LINE = 200, 500
 """Maximum numbers of characters of a reason in a note, and of a line in the log."""
 
 
-class Tally(msgspec.Struct):
+class RequestCost(msgspec.Struct):
     """Cost of requests in a window or a match."""
 
     asked: int = 0
@@ -39,7 +39,7 @@ class Tally(msgspec.Struct):
     estimates: int = 0
     """Number of answers for which the endpoint did not report tokens."""
 
-    def add(self, other: "Tally") -> None:
+    def add(self, other: "RequestCost") -> None:
         """Add another tally to this one."""
         for key in self.__struct_fields__:
             setattr(self, key, getattr(self, key) + getattr(other, key))
@@ -64,7 +64,7 @@ class ChatSeat(Bot[Any, Any]):
     def welcome(self) -> None:
         """Start the match with an empty context and tally."""
         self._context = Context(self.match, self._settings.history, brief=self._settings.brief)
-        self._total = Tally()
+        self._total = RequestCost()
         self._fallbacks = self._notes = 0
 
     def event(self, event: Any) -> None:
@@ -101,7 +101,7 @@ class ChatSeat(Bot[Any, Any]):
 
     def _play(self, window: Window[Any]) -> Any:
         """Return the model's action or the fallback, and send a note."""
-        spent, failed = Tally(), ""
+        spent, failed = RequestCost(), ""
         try:
             return self._answer(window.name, spent)
         except Failure as failure:
@@ -112,7 +112,7 @@ class ChatSeat(Bot[Any, Any]):
         finally:
             self._note(window, spent, failed)
 
-    def _answer(self, name: str, spent: Tally) -> Any:
+    def _answer(self, name: str, spent: RequestCost) -> Any:
         """Return the first readable action; add the cost to `spent`.
 
         Raises:
@@ -136,7 +136,7 @@ class ChatSeat(Bot[Any, Any]):
             return action
         raise Failure(f"gives no action that can be read: {complaint[:MOST_TEXT]}")
 
-    def _asked(self, spent: Tally) -> Answer:
+    def _asked(self, spent: RequestCost) -> Answer:
         """Request one answer; add its cost to `spent`."""
         started, settings = monotonic(), self._settings
         tries = 1
@@ -148,10 +148,10 @@ class ChatSeat(Bot[Any, Any]):
         except Exception as error:  # noqa: BLE001 - the error's text may contain the request
             raise Failure(f"cannot be asked ({type(error).__name__})") from None
         finally:
-            spent.add(Tally(asked=tries, seconds=monotonic() - started))
+            spent.add(RequestCost(asked=tries, seconds=monotonic() - started))
         cost = (answer.tokens_in * settings.price_in + answer.tokens_out * settings.price_out) / MILLION
         spent.add(
-            Tally(
+            RequestCost(
                 tokens_in=answer.tokens_in,
                 tokens_out=answer.tokens_out,
                 cost=cost,
@@ -160,7 +160,7 @@ class ChatSeat(Bot[Any, Any]):
         )
         return answer
 
-    def _note(self, window: Window[Any], spent: Tally, failed: str) -> None:
+    def _note(self, window: Window[Any], spent: RequestCost, failed: str) -> None:
         """Send a note for the transcript with the cost of a window and of the match so far."""
         self._total.add(spent)
         self._notes += 1

@@ -18,7 +18,7 @@ from msgspec import Struct
 from protocol import text as game_text
 from protocol.codec import decode_json, encode
 from protocol.messages import Opened, Welcome
-from protocol.text import GAME_TEXTS, ParseError, Terms, drawing_of
+from protocol.text import GAME_TEXTS, InputTerms, ParseError, drawing_of
 from protocol.words import Event
 
 MOST_TURNS = 10_000
@@ -53,7 +53,7 @@ class Context:
             f"You are seat {welcome.seat} of {welcome.seats}, numbered from 0. "
             f"Options of this match: {encode(welcome.options).decode()[:MOST_LINE]}"
         )
-        self._terms = Terms(welcome.variant, welcome.options, welcome.seat)
+        self._terms = InputTerms(welcome.variant, welcome.options, welcome.seat)
         self._fields = self._text.fields(self._terms) if self._text else {}
         self._system = self._instructions(brief=brief)
         self._told: list[Event] = []
@@ -227,7 +227,7 @@ QUOTING = ("example", "such as", "e.g", "instance", "format", "prompt", "must be
 """Words that show that an action after them, in the middle of a line, is not the answer's own."""
 
 
-class Found(Struct, frozen=True, order=True):
+class ListedAction(Struct, frozen=True, order=True):
     """A possible action: its position in the text, the line on which it starts, and its text."""
 
     at: int
@@ -280,13 +280,13 @@ def _without_thoughts(text: str) -> str:
     return text[begin : min(openings, default=len(text))]
 
 
-def _marked_lines(lines: list[str], marker: str) -> Iterator[Found]:
+def _marked_lines(lines: list[str], marker: str) -> Iterator[ListedAction]:
     """Yield the text after a line's marker, unless the line is a quotation."""
     at = 0
     for number, line in enumerate(lines):
         typed = _after_marker(line, marker)
         if typed is not None:
-            yield Found(at, number, typed)
+            yield ListedAction(at, number, typed)
         at += len(line) + 1
 
 
@@ -308,7 +308,7 @@ def _after_marker(line: str, marker: str) -> str | None:
     return None
 
 
-def _with_next_lines(found: Found, lines: list[str]) -> str:
+def _with_next_lines(found: ListedAction, lines: list[str]) -> str:
     """Return the typed text, completed by the next line or JSON object if its own line ends too early."""
     typed, following = found.typed, found.line + 1
     if found.line < 0:
@@ -329,17 +329,17 @@ def _with_next_lines(found: Found, lines: list[str]) -> str:
     return " ".join(parts)
 
 
-def _in_tags(text: str) -> Iterator[Found]:
+def _in_tags(text: str) -> Iterator[ListedAction]:
     """Yield the text between the last opening and closing tag of each kind."""
     low = _lower(text)
     for word in TAGS:
         end = low.rfind(f"</{word}>")
         begin = low.rfind(f"<{word}>", 0, max(end, 0))
         if begin >= 0:
-            yield Found(begin, -1, _own_line(text[begin + len(word) + 2 : end]))
+            yield ListedAction(begin, -1, _own_line(text[begin + len(word) + 2 : end]))
 
 
-def _boxed(text: str) -> Iterator[Found]:
+def _boxed(text: str) -> Iterator[ListedAction]:
     r"""Yield the content of the last `\boxed{}`."""
     begin = text.rfind(BOX + "{")
     if begin < 0:
@@ -348,7 +348,7 @@ def _boxed(text: str) -> Iterator[Found]:
     for at in range(begin + len(BOX), len(text)):
         depth += {"{": 1, "}": -1}.get(text[at], 0)
         if depth == 0:
-            yield Found(begin, -1, _own_line(text[begin + len(BOX) + 1 : at]))
+            yield ListedAction(begin, -1, _own_line(text[begin + len(BOX) + 1 : at]))
             return
 
 
@@ -358,7 +358,7 @@ def _own_line(enclosed: str) -> str:
     return within[-1].typed if within else " ".join(enclosed.split())
 
 
-def _unmarked(text: str, lines: list[str]) -> Iterator[Found]:
+def _unmarked(text: str, lines: list[str]) -> Iterator[ListedAction]:
     """Yield possible actions of an answer without a mark."""
     yield from _marked_lines(lines, "answer")
     at = 0
@@ -367,20 +367,20 @@ def _unmarked(text: str, lines: list[str]) -> Iterator[Found]:
         before = line[:where].rstrip("*_` \t")
         is_quoted = any(word in before.lower() for word in QUOTING)
         if where > 0 and before.endswith((".", ":", ";", ",", "!", "?")) and not is_quoted:
-            yield Found(at + where, -1, line[where + len(MARK) :])
+            yield ListedAction(at + where, -1, line[where + len(MARK) :])
         at += len(line) + 1
     filled = [line.strip() for line in lines if line.strip() and not line.strip().startswith("```")]
     whole = " ".join(filled)
     if len(filled) == 1 or (whole.startswith("{") and whole.endswith("}")):
         typed = _after_marker(whole.strip(WRAPPING), "action")
-        yield Found(0, -1, whole if typed is None else typed)
+        yield ListedAction(0, -1, whole if typed is None else typed)
     end = text.rfind("```")
     begin = text.rfind("```", 0, max(end, 0))
     if begin < 0:
         return
     language, brace, _ = text[begin + 3 : end].partition("{")
     if brace and len(language.split()) <= 1:
-        yield Found(begin, -1, text[begin + 3 + len(language) : end])
+        yield ListedAction(begin, -1, text[begin + 3 + len(language) : end])
 
 
 def _read(game: str, window: str, typed: str) -> Any:

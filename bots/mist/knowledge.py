@@ -49,7 +49,7 @@ class OpponentTurn:
         return (self.stayed | self.destroyed).bit_count()
 
 
-class Memory:
+class SeatMemory:
     """Everything that a seat knows for certain, with the times at which it learned it."""
 
     def __init__(self, seat: int) -> None:
@@ -155,7 +155,7 @@ class Rememberer(Bot[MistView, MistEvent]):
 
     def welcome(self) -> None:
         """Start the match with an empty memory."""
-        self.memory = Memory(self.match.seat)
+        self.memory = SeatMemory(self.match.seat)
 
     def event(self, event: MistEvent) -> None:
         """Record an event."""
@@ -170,7 +170,7 @@ NEAR = 8.0
 
 
 @dataclass(frozen=True)
-class World:
+class PossibleBoard:
     """A possible board."""
 
     opponent: int
@@ -182,7 +182,7 @@ class World:
 class Belief:
     """Draws worlds for one moment of a match."""
 
-    def __init__(self, memory: Memory, rng: Random) -> None:
+    def __init__(self, memory: SeatMemory, rng: Random) -> None:
         self.memory = memory
         self._rng = rng
         self._unknown = memory.unknown
@@ -198,7 +198,7 @@ class Belief:
         self.found = tuple(BOARD.each(memory.opponent & ~witnessed))
         """Pieces that were first seen some time after they were placed."""
 
-    def draw(self) -> World:
+    def draw(self) -> PossibleBoard:
         """Draw one world."""
         found = self._date_found()
         pieces = 0
@@ -208,7 +208,7 @@ class Belief:
             count, hidden = self._draw_turn(i, turn, known, pieces)
             last = known | hidden
             pieces |= last
-        return World(opponent=pieces | self.memory.opponent, spotting=vision(last, count))
+        return PossibleBoard(opponent=pieces | self.memory.opponent, spotting=vision(last, count))
 
     def may_date(self, cell: int) -> list[int]:
         """Return the turns in which a piece that was seen later may have been placed."""

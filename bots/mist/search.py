@@ -107,7 +107,7 @@ class Sample(NamedTuple):
     """Cells that belong to this seat if they are empty at the end."""
 
 
-class Position(NamedTuple):
+class TurnPosition(NamedTuple):
     """The board before a turn of this seat, as masks."""
 
     own: int
@@ -130,7 +130,7 @@ def placed(own: int, other: int, spotting: int, cells: int) -> int:
     return cells & ~lost
 
 
-def play(position: Position, turn: int, answer: int) -> tuple[Position, tuple[int, int]]:
+def play(position: TurnPosition, turn: int, answer: int) -> tuple[TurnPosition, tuple[int, int]]:
     """Play a turn of this seat and the opponent's answer; return the new position and the observation."""
     own, opponent, spotting = position
     stayed = placed(own, opponent, spotting, turn)
@@ -138,7 +138,7 @@ def play(position: Position, turn: int, answer: int) -> tuple[Position, tuple[in
     radius = RADIUS[turn.bit_count()]
     came = placed(opponent, own, BOARD.ball(stayed, radius), answer)
     opponent |= came
-    after = Position(own, opponent, BOARD.ball(came, RADIUS[answer.bit_count()]))
+    after = TurnPosition(own, opponent, BOARD.ball(came, RADIUS[answer.bit_count()]))
     return after, (stayed, opponent & BOARD.ball(turn, radius))
 
 
@@ -214,7 +214,7 @@ class Node:
         return edge.value + (edge.beyond - usual * edge.visits) / (edge.visits + TRUST)
 
 
-class Search:
+class TurnSearch:
     """A search for one turn."""
 
     def __init__(self, model: Model, turns: list[tuple[float, int]], rng: Random) -> None:
@@ -230,7 +230,7 @@ class Search:
         node: Node | None = self.root
         edge = self.root.choose()
         sample = self._sample(edge.visits)
-        position = Position(self._model.own, *sample.world)
+        position = TurnPosition(self._model.own, *sample.world)
         path = [(self.root, edge)]
         for answer in sample.answers:
             position, told = play(position, edge.turn, answer)

@@ -162,7 +162,7 @@ SCALE[[MASKS, MASKS + 1, BY_CELL, BY_CELL + 1, BY_CELL + 2]] = 1 / 10
 Weights = Mapping[str, Floats]
 
 
-class Layers(NamedTuple):
+class NetworkOutput(NamedTuple):
     """Values that the network computes for a batch of observations."""
 
     around: Floats
@@ -211,7 +211,7 @@ class Network:
         with path.open("wb") as file:
             np.savez(file, allow_pickle=False, **{name: w.astype(np.float16) for name, w in self.weights.items()})
 
-    def layers(self, observations: npt.NDArray[Any]) -> Layers:
+    def layers(self, observations: npt.NDArray[Any]) -> NetworkOutput:
         """Return all layers for a batch of observations, an array of (rows, CELLS, PLANES)."""
         w = self.weights
         scaled = observations * SCALE
@@ -222,7 +222,7 @@ class Network:
         two = np.maximum(one @ w["own"] + (one_mean @ w["all"] + w["two"])[:, None], 0)
         last = np.concatenate([two.mean(1), facts], axis=1)
         scores = np.concatenate([two @ w["cell"], last @ w["other"]], axis=1)
-        return Layers(around, facts, one, one_mean, two, last, scores, np.tanh(last @ w["value"]))
+        return NetworkOutput(around, facts, one, one_mean, two, last, scores, np.tanh(last @ w["value"]))
 
     def scores(self, observations: npt.NDArray[Any], masks: npt.NDArray[np.int8]) -> Floats:
         """Return the scores by row and choice; choices outside the masks have minus infinity."""
@@ -230,7 +230,7 @@ class Network:
         return np.where(masks[:, :CHOICES], scores, np.float32(-np.inf))
 
 
-class Learned(Bot[MistView, Any]):
+class MistLearned(Bot[MistView, Any]):
     """A bot that makes the choice with the best score until the turn is complete."""
 
     def __init__(self, network: Network | None = None) -> None:
@@ -271,4 +271,4 @@ class Learned(Bot[MistView, Any]):
 
 
 if __name__ == "__main__":
-    run(Learned())
+    run(MistLearned())

@@ -16,7 +16,7 @@ from typing import Any
 from bots.kit import Window, run
 from bots.mist.deals import Deals, boards, fitting
 from bots.mist.knowledge import Belief, Rememberer
-from bots.mist.search import Model, Search, World
+from bots.mist.search import Model, TurnSearch, World
 from protocol.games.mist import ChooseFirst, MistEvent, MistView, Turn
 from protocol.games.mist.board import BOARD
 
@@ -108,7 +108,7 @@ class Searcher(Rememberer):
             deals.deal(BATCH)
         turns = deals.turns(free, view.pieces[1], BEST_TURNS)
         model = Model(self.memory.own, worlds, deals.cells(self.memory.unknown), belief.habits)
-        search = Search(model, turns, self.rng)
+        search = TurnSearch(model, turns, self.rng)
         for _ in TREE.steps(*work):
             search.simulate()
         return Turn(cells=BOARD.cells(search.best()))

@@ -11,7 +11,7 @@ from itertools import combinations
 from typing import Any
 
 from bots.kit import Window, run
-from bots.mist.knowledge import Belief, Rememberer, World
+from bots.mist.knowledge import Belief, PossibleBoard, Rememberer
 from bots.mist.search import deal_out, wins, worth
 from protocol.games.mist import ChooseFirst, MistView, Turn
 from protocol.games.mist.board import BOARD
@@ -46,7 +46,7 @@ class Tracker(Rememberer):
         turns = self._promising(free, window.view.pieces[1], worlds, int(DEALS * effort))
         return Turn(cells=BOARD.cells(self._best(turns, worlds, int(TRIALS * effort))))
 
-    def _promising(self, free: int, most: int, worlds: list[World], deals: int) -> list[int]:
+    def _promising(self, free: int, most: int, worlds: list[PossibleBoard], deals: int) -> list[int]:
         """Return the turns of the highest value, with each piece weighted by its probability to survive."""
         value = worth(self.memory.own, [world.opponent for world in worlds], deals, self.rng)
         alone: dict[int, float] = {}
@@ -65,12 +65,12 @@ class Tracker(Rememberer):
                     turns[sum(cells)] = sum(among[cell] for cell in cells)
         return sorted(turns, key=turns.__getitem__, reverse=True)[:BEST_TURNS]
 
-    def _best(self, turns: list[int], worlds: list[World], trials: int) -> int:
+    def _best(self, turns: list[int], worlds: list[PossibleBoard], trials: int) -> int:
         """Return the turn that wins most often; all are tried in the same worlds and deals."""
         deals = [(worlds[i % len(worlds)], deal_out(self.rng)) for i in range(trials)]
         return max(turns, key=lambda cells: sum(self._wins(cells, world, deal) for world, deal in deals))
 
-    def _wins(self, cells: int, world: World, deal: int) -> bool:
+    def _wins(self, cells: int, world: PossibleBoard, deal: int) -> bool:
         """Return True if a turn wins in this world, with the empty cells dealt out afterwards."""
         lost = world.opponent if cells.bit_count() == 1 else world.opponent | world.spotting
         own = self.memory.own | cells & ~lost

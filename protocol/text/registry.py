@@ -34,7 +34,7 @@ TYPES = {
 """JSON types as a decoder names them, to plain words."""
 
 
-class Terms(Struct, frozen=True):
+class InputTerms(Struct, frozen=True):
     """A match's terms and the seat, which determine the windows and the forms of actions."""
 
     variant: str
@@ -138,7 +138,7 @@ def _no_text(*_: object) -> str:
     return ""
 
 
-def _no_entries(_: Terms) -> dict[str, Any]:
+def _no_entries(_: InputTerms) -> dict[str, Any]:
     return {}
 
 
@@ -160,7 +160,7 @@ class GameText(Struct, frozen=True, kw_only=True):
     """Action in canonical spelling to its notation."""
     words: Callable[[str, Any], tuple[str, ...]] = _no_texts
     """(window's name, view) to words for completion."""
-    forms: Callable[[Terms], Mapping[str, tuple[Example, ...]]] = _no_entries
+    forms: Callable[[InputTerms], Mapping[str, tuple[Example, ...]]] = _no_entries
     """Each window that may open for this seat to the forms of its actions, with words in capitals to fill in."""
     examples: Callable[[str, Any], tuple[Example, ...]] = _no_texts
     """(window's name, view) to complete examples, each legal now."""
@@ -168,7 +168,7 @@ class GameText(Struct, frozen=True, kw_only=True):
     """(window's name, its default) to the effect on a seat that submits nothing, as a clause; "" if unknown."""
     rules: Callable[[str], str] = _no_text
     """(variant) to the rules in one page; "" if there is none."""
-    fields: Callable[[Terms], Mapping[str, str]] = _no_entries
+    fields: Callable[[InputTerms], Mapping[str, str]] = _no_entries
     """Each field of a view that is shown to models to its meaning."""
 
 
@@ -239,7 +239,7 @@ def if_nothing(game: str, window: str, action: Any) -> str:
     return f"If you submit nothing, this is taken: {say_default(game, window, action)}"
 
 
-def explain(game: str, terms: Terms) -> str:
+def explain(game: str, terms: InputTerms) -> str:
     """Return the notation for each window that may open for this seat."""
     all_forms = text_of(game).forms(terms)
     if not all_forms:

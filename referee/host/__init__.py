@@ -2,13 +2,20 @@
 
 from referee.host.evidence import MatchHooks
 from referee.host.host import Host
-from referee.host.interview import AnsweredQuestion, BotAnswer, Interviewed, Question, Questionnaire, questions_of
+from referee.host.interview import (
+    AnsweredQuestion,
+    AskedWindow,
+    BotAnswer,
+    Interviewed,
+    Questionnaire,
+    questions_of,
+)
 from referee.host.kept_bots import can_stay, open_kept_bots
 from referee.host.observers import Feed, FeedTerms, Publish
 from referee.host.one_match import play
 from referee.host.plan import (
+    AttemptResult,
     Plan,
-    Result,
     files_allowed,
     files_needed,
     processes_left,

@@ -53,7 +53,7 @@ ALL_ASKED = "all is asked"
 """The reason with which such a match is ended."""
 
 
-class Question(Struct, kw_only=True):
+class AskedWindow(Struct, kw_only=True):
     """A window of the seat, as it was opened, with the messages that followed."""
 
     opened: Opened
@@ -73,7 +73,7 @@ class Questionnaire(Struct, kw_only=True):
     welcome: Welcome
     told: list[Quoted] = []
     """The messages sent before its first window."""
-    questions: list[Question] = []
+    questions: list[AskedWindow] = []
 
 
 class _Message(Struct, frozen=True):
@@ -167,7 +167,7 @@ class _Collector:
 
     def __init__(self, welcome: Welcome) -> None:
         self.found = Questionnaire(welcome=msgspec.structs.replace(welcome, told=()))
-        self._by_id: dict[int | None, Question] = {}
+        self._by_id: dict[int | None, AskedWindow] = {}
         self._told = self.found.told
         """The messages sent since its latest window; a list of the questionnaire's."""
         self._events = 0
@@ -208,7 +208,7 @@ class _Collector:
             raise ValueError("a window's time is not negative")
         if not questions or opened.id > questions[-1].opened.id:
             # Otherwise it is the same window, sent again to a bot that reconnected.
-            self._by_id[opened.id] = question = Question(opened=opened, state=state)
+            self._by_id[opened.id] = question = AskedWindow(opened=opened, state=state)
             questions.append(question)
             self._told = question.told
 

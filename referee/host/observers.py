@@ -34,7 +34,7 @@ from protocol.messages import (
 )
 from protocol.refusals import Conduct, Refusal
 from protocol.words import Outcome
-from referee.host.plan import Plan, Result
+from referee.host.plan import AttemptResult, Plan
 from referee.linux.processes import signal_name
 from referee.log import Logger
 from referee.match import Ended, Judged, Left, Out, Record, WindowTime, sentences
@@ -334,7 +334,7 @@ class MatchLog(Observer):
         if seconds > 0:
             self._log.warning("referee_stopped", ms=round(seconds * PER_MS))
 
-    def over(self, result: Result) -> None:
+    def over(self, result: AttemptResult) -> None:
         """Log the result, and a report on each bot. Secrets may be logged from now on."""
         at_ms = 0
         if self._ended is not None:
@@ -349,7 +349,7 @@ class MatchLog(Observer):
         for seat in range(len(self._bots)):
             self._report(seat, result)
 
-    def _report(self, seat: int, result: Result) -> None:
+    def _report(self, seat: int, result: AttemptResult) -> None:
         """Log a report on a bot, unless it answered every window in time."""
         conduct, defaults, refused = result.conduct[seat], result.defaults[seat], result.refused[seat]
         if conduct is Conduct.OK and not defaults and not refused:

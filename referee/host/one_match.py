@@ -25,7 +25,7 @@ from referee.host.evidence import MatchHooks
 from referee.host.host import Host
 from referee.host.kept_bots import KeptBots
 from referee.host.observers import Feed, FeedTerms, MatchLog, Publish
-from referee.host.plan import Plan, Result
+from referee.host.plan import AttemptResult, Plan
 from referee.host.players import (
     ConsoleSeat,
     Player,
@@ -64,7 +64,7 @@ async def play(
     remote: Mapping[str, RemoteLine] | None = None,
     publish: Publish | None = None,
     log: Logger = SILENT,
-) -> Result:
+) -> AttemptResult:
     """Play a match.
 
     Args:
@@ -309,7 +309,7 @@ class RecordedMatch(LocalMatch):
             self.feed = self._feed(audience.publish)
         self.measured = not all(isinstance(player, ConsoleSeat) for player in players)
 
-    async def play(self, operator: trio.MemoryReceiveChannel[bool] | None) -> Result:
+    async def play(self, operator: trio.MemoryReceiveChannel[bool] | None) -> AttemptResult:
         """Play the match, then break reference cycles so that its memory is freed at once."""
         try:
             with unwrapped():
@@ -320,7 +320,7 @@ class RecordedMatch(LocalMatch):
         finally:
             self.release()
 
-    async def _play(self, operator: trio.MemoryReceiveChannel[bool] | None) -> Result:
+    async def _play(self, operator: trio.MemoryReceiveChannel[bool] | None) -> AttemptResult:
         head = ""
         began = trio.current_time()
         self.log.begun()
@@ -395,11 +395,11 @@ class RecordedMatch(LocalMatch):
             started=self.started,
         )
 
-    def _result(self, head: str) -> Result:
+    def _result(self, head: str) -> AttemptResult:
         ended = self.match.ended
         assert ended is not None  # noqa: S101 - the host runs a match to its end
         seats = self.match.seats
-        return Result(
+        return AttemptResult(
             match=self.plan.match,
             outcome=ended.outcome,
             conduct=ended.conduct,

@@ -66,7 +66,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     """True if sandboxed Python bots are forked from a process that has imported the kit already; see `prefork`."""
 
 
-class Result(Struct, frozen=True, kw_only=True):
+class AttemptResult(Struct, frozen=True, kw_only=True):
     """The result of one attempt at a match."""
 
     match: str

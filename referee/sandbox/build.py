@@ -35,7 +35,7 @@ from referee.display_text import printable
 from referee.linux.files import locked
 from referee.linux.processes import signal_name
 from referee.sandbox import build_process
-from referee.sandbox.build_process import Ended
+from referee.sandbox.build_process import BuildResult
 from referee.sandbox.host_machine import PROJECT, Isolation, importable, outside_code, this_machine
 
 BUILD_SECONDS = 600
@@ -184,7 +184,7 @@ def _make(bot: BotFolder, isolation: Isolation, into: Path) -> str:
             ours.replace(log)
 
 
-def _keep(bot: BotFolder, ended: Ended, result: Path) -> str:
+def _keep(bot: BotFolder, ended: BuildResult, result: Path) -> str:
     """Copy the result of a build, and return its digest."""
     try:
         workshop = os.open(
@@ -200,19 +200,19 @@ def _keep(bot: BotFolder, ended: Ended, result: Path) -> str:
         raise BotFolderError(f"{bot.given}: build: what it made cannot be kept: {error}") from None
 
 
-def _complaint(bot: BotFolder, ended: Ended) -> str | None:
+def _complaint(bot: BotFolder, ended: BuildResult) -> str | None:
     """Return how a build failed, if it did."""
     limits = bot.build_limits
     match ended:
-        case Ended(code=0):
+        case BuildResult(code=0):
             return None
-        case Ended(code=None):
+        case BuildResult(code=None):
             return f"takes more than {BUILD_SECONDS} seconds"
-        case Ended(is_memory_up=True):
+        case BuildResult(is_memory_up=True):
             return f"uses more than build_limits.memory_mb = {limits.memory_mb}"
-        case Ended(is_scratch_full=True):
+        case BuildResult(is_scratch_full=True):
             return f"makes more than build_limits.scratch_mb = {limits.scratch_mb}"
-        case Ended(code=int(code)) if code < 0:
+        case BuildResult(code=int(code)) if code < 0:
             return f"ended by {signal_name(-code)}{_limit_of(bot, -code)}"
         case _:
             wanted = f"; it wanted more processes than build_limits.processes = {limits.processes}"

@@ -66,7 +66,7 @@ PATIENCE_SECONDS = 10
 """Seconds in which it must end. Processes that multiply faster than they are killed need a sandbox."""
 
 
-class Ended(Struct, frozen=True):
+class BuildResult(Struct, frozen=True):
     """The end of the commands, and their result."""
 
     scratch: int
@@ -80,7 +80,7 @@ class Ended(Struct, frozen=True):
     """Whether they were refused a process because they had as many as allowed."""
 
 
-class Output:
+class BuildLog:
     """The output of the commands: a pipe that is copied into a log of bounded size."""
 
     def __init__(self, log: Path, limit_bytes: int) -> None:
@@ -135,7 +135,7 @@ class Output:
 
 
 @contextmanager
-def run(bot: BotFolder, isolation: Isolation, *, aside: Path, log: Path, seconds: float) -> Iterator[Ended]:
+def run(bot: BotFolder, isolation: Isolation, *, aside: Path, log: Path, seconds: float) -> Iterator[BuildResult]:
     """Run a bot's build commands. Their processes have ended when the block starts; the result is lost at its end.
 
     Args:
@@ -150,10 +150,10 @@ def run(bot: BotFolder, isolation: Isolation, *, aside: Path, log: Path, seconds
         OSError: no process, descriptor or control group is available, or a file cannot be created.
     """
     with ExitStack() as kept:
-        output = Output(log, bot.build_limits.log_kb * KILOBYTE)
+        output = BuildLog(log, bot.build_limits.log_kb * KILOBYTE)
         try:
             if isolation == "none":
-                ended: Ended | None = _run_bare(bot, aside, output, seconds, kept)
+                ended: BuildResult | None = _run_bare(bot, aside, output, seconds, kept)
             else:
                 ended = _run_sandboxed(bot, output, seconds, kept)
         finally:
@@ -173,7 +173,7 @@ def _command(bot: BotFolder, scratch: str) -> str:
     return " && ".join([f"cp -R . {workshop}", f"chmod -R u+w {workshop}", f"cd {workshop}", *commands])
 
 
-def _run_sandboxed(bot: BotFolder, output: Output, seconds: float, kept: ExitStack) -> Ended | None:
+def _run_sandboxed(bot: BotFolder, output: BuildLog, seconds: float, kept: ExitStack) -> BuildResult | None:
     """See `run`; return None if the sandbox could not be created. `kept` closes the descriptors."""
     builder = replace(bot, command=("sh", "-c", _command(bot, SCRATCH)), limits=bot.build_limits, transport="zmq")
     told = environment(endpoint="", token="", scratch=SCRATCH, python_path=bwrap.python_path())
@@ -188,7 +188,7 @@ def _run_sandboxed(bot: BotFolder, output: Output, seconds: float, kept: ExitSta
             setup.abandon()
 
 
-def _ended(setup: bwrap.SandboxSetup, output: Output, seconds: float, kept: ExitStack) -> Ended | None:
+def _ended(setup: bwrap.SandboxSetup, output: BuildLog, seconds: float, kept: ExitStack) -> BuildResult | None:
     """Start the commands, and wait for the end of all their processes."""
     setup.gate.settimeout(bwrap.SET_UP_SECONDS)
     try:
@@ -213,7 +213,7 @@ def _ended(setup: bwrap.SandboxSetup, output: Output, seconds: float, kept: Exit
         code = None
     left = os.fstatvfs(scratch)
     group = setup.group
-    return Ended(
+    return BuildResult(
         scratch=scratch,
         code=code,
         is_memory_up=group is not None and group.memory_kills() > 0,
@@ -222,7 +222,7 @@ def _ended(setup: bwrap.SandboxSetup, output: Output, seconds: float, kept: Exit
     )
 
 
-def _run_bare(bot: BotFolder, aside: Path, output: Output, seconds: float, kept: ExitStack) -> Ended:
+def _run_bare(bot: BotFolder, aside: Path, output: BuildLog, seconds: float, kept: ExitStack) -> BuildResult:
     """Run the commands without a sandbox: in a folder of their own, with limits for each process."""
     machine = this_machine()
     links = kept.enter_context(tempfile.TemporaryDirectory(prefix="code-"))
@@ -246,7 +246,7 @@ def _run_bare(bot: BotFolder, aside: Path, output: Output, seconds: float, kept:
         code: int | None = bwrap.program_code(_end(process))
     if not in_time:
         code = None
-    return Ended(
+    return BuildResult(
         scratch=_open_folder(aside, kept),
         code=code,
         is_memory_up=False,

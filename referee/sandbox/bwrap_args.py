@@ -206,7 +206,7 @@ def check_users() -> None:
             raise NoUsersError(0, "the user namespace of this root lacks the users that root's bots run as")
 
 
-class Source(Struct, frozen=True):
+class ReadOnlyPath(Struct, frozen=True):
     """A file or folder of this machine that the bot sees read-only."""
 
     here: Path
@@ -231,9 +231,9 @@ def arguments(bot: BotFolder, line: Path, info: int, syscalls: int | None, beyon
     check_readable(bot, line)
     user = roots_user(line) if os.geteuid() == 0 else OWN_USER
     own = [
-        Source(bot.folder, BOT),
+        ReadOnlyPath(bot.folder, BOT),
         # Read-only too: the bot can still connect, but leaves nothing on the machine's disk.
-        Source(line.parent.resolve(), SOCKETS),
+        ReadOnlyPath(line.parent.resolve(), SOCKETS),
     ]
     return [
         program("bwrap"),
@@ -266,7 +266,7 @@ def starter_arguments(control: int, modules: tuple[str, ...]) -> list[str]:
         program("bwrap"),
         *namespace,
         *("--cap-add", "ALL", *NAMESPACES),
-        *_root([*_sources(machine), Source(STARTER, STARTER_INSIDE)], machine),
+        *_root([*_sources(machine), ReadOnlyPath(STARTER, STARTER_INSIDE)], machine),
         *(word for path in (BOT, SOCKETS, SCRATCH) for word in ("--perms", "0755", "--dir", path)),
         *("--ro-bind", "/", OUTSIDE, "--remount-ro", "/dev", "--remount-ro", "/", "--"),
         *(str(machine.interpreter), STARTER_INSIDE, str(control), *modules),
@@ -305,7 +305,7 @@ def _is_closed(path: Path) -> bool:
     return path.exists() and not path.stat().st_mode & stat.S_IROTH
 
 
-def _root(sources: list[Source], machine: Machine) -> list[str]:
+def _root(sources: list[ReadOnlyPath], machine: Machine) -> list[str]:
     """Return the options for all that a bot sees of this machine, except its file systems in memory."""
     return [
         *_system(),
@@ -369,32 +369,32 @@ def _system() -> list[str]:
     return words
 
 
-def _sources(machine: Machine) -> list[Source]:
+def _sources(machine: Machine) -> list[ReadOnlyPath]:
     """Return all that every bot sees of this machine besides the system's programs and libraries."""
     sources = [
-        *(Source(*pair) for pair in zip(machine.packages, packages_inside(machine), strict=True)),
-        *(Source(PROJECT / path, f"{CODE}/{path}") for path in importable()),
-        *(Source(path, f"{CODE}/{path.name}") for path in outside_code()),
-        Source(LAUNCHER, START),
+        *(ReadOnlyPath(*pair) for pair in zip(machine.packages, packages_inside(machine), strict=True)),
+        *(ReadOnlyPath(PROJECT / path, f"{CODE}/{path}") for path in importable()),
+        *(ReadOnlyPath(path, f"{CODE}/{path.name}") for path in outside_code()),
+        ReadOnlyPath(LAUNCHER, START),
     ]
     if not machine.base.is_relative_to("/usr"):
         # At its own path: an interpreter may contain the path of its libraries.
-        sources.insert(0, Source(machine.base, str(machine.base)))
+        sources.insert(0, ReadOnlyPath(machine.base, str(machine.base)))
     return sources
 
 
-def _hidden(sources: list[Source], machine: Machine) -> list[str]:
+def _hidden(sources: list[ReadOnlyPath], machine: Machine) -> list[str]:
     """Return the folders inside mounted ones that bots must not see: foreign packages, the referee, other bots."""
     rooms = [PROJECT / name for name in ("referee", "arena", "bots", "tests")]
     return [
         str(source.inside / path.relative_to(source.here))
-        for source in (Source(Path("/usr"), "/usr"), *sources)
+        for source in (ReadOnlyPath(Path("/usr"), "/usr"), *sources)
         for path in (*rooms, *machine.foreign)
         if path.is_relative_to(source.here) and path.is_dir()
     ]
 
 
-def _parents(sources: list[Source]) -> list[str]:
+def _parents(sources: list[ReadOnlyPath]) -> list[str]:
     """Return the parents of all mount points.
 
     They are created first: bubblewrap's own would admit only their owner.

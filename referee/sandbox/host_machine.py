@@ -169,7 +169,7 @@ def with_interpreter(command: tuple[str, ...], interpreter: Path) -> list[str]:
     return [str(interpreter) if program == PYTHON else program, *arguments]
 
 
-class Layers(Struct, frozen=True, kw_only=True):
+class SandboxWalls(Struct, frozen=True, kw_only=True):
     """The walls of this machine. For each missing one there is a line with the cause and the remedy."""
 
     no_filter: str | None
@@ -179,7 +179,7 @@ class Layers(Struct, frozen=True, kw_only=True):
 
 
 @cache
-def find_layers() -> Layers:
+def find_layers() -> SandboxWalls:
     """Return the walls of this machine. Missing ones are reported in the result, not raised."""
     no_filter = no_groups = None
     try:
@@ -190,7 +190,7 @@ def find_layers() -> Layers:
         cgroups.tree()
     except cgroups.NoGroupsError as error:
         no_groups = str(error)
-    return Layers(no_filter=no_filter, no_groups=no_groups)
+    return SandboxWalls(no_filter=no_filter, no_groups=no_groups)
 
 
 @cache
@@ -216,7 +216,7 @@ def ends_with_login(isolation: Isolation) -> bool:
     return systemd_scope.ends_with_login()
 
 
-def processes_beyond(layers: Layers) -> int:
+def processes_beyond(layers: SandboxWalls) -> int:
     """Return how many processes the bot's user may have besides the bot's own.
 
     With control groups there are some, so that the group's bound is met first: it counts how often.

@@ -75,7 +75,7 @@ There are none here: one thread holds the interpreter before and after.
 check = launcher.check
 
 
-class Request(msgspec.Struct, frozen=True):
+class BotRequest(msgspec.Struct, frozen=True):
     """A request for a bot.
 
     Its descriptors are those of the log, the gate, and the entrances of its control group.
@@ -94,10 +94,10 @@ class Request(msgspec.Struct, frozen=True):
     argv: list[str]
 
 
-REQUESTS = msgspec.msgpack.Decoder(Request)
+REQUESTS = msgspec.msgpack.Decoder(BotRequest)
 
 
-def main() -> Request | None:
+def main() -> BotRequest | None:
     """Serve until the referee has ended. In a bot's process, return the request of the bot to run."""
     control = socket.socket(fileno=int(sys.argv[1]))
     inits, maker = keep_inits(control)
@@ -125,7 +125,7 @@ def rehearse(module: ModuleType) -> None:
         own()
 
 
-def serve(control: socket.socket, inits: socket.socket, bots: "Bots", filter_words: bytes) -> Request | None:
+def serve(control: socket.socket, inits: socket.socket, bots: "Bots", filter_words: bytes) -> BotRequest | None:
     """See `main`."""
     own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
     asked = bytearray(REQUEST_BYTES)
@@ -346,7 +346,7 @@ def introduce(gate: int, init: int, child: int) -> None:
             os.close(descriptor)
 
 
-def be_a_sandbox(request: Request, filter_words: bytes, log: int, gate: int, groups: list[int]) -> Request:
+def be_a_sandbox(request: BotRequest, filter_words: bytes, log: int, gate: int, groups: list[int]) -> BotRequest:
     """Put up all walls around this process, and return when it may run the bot; otherwise exit."""
     os.dup2(log, 1)
     os.dup2(log, 2)
@@ -385,7 +385,7 @@ def be_a_sandbox(request: Request, filter_words: bytes, log: int, gate: int, gro
     os._exit(0)
 
 
-def prepare(request: Request) -> None:
+def prepare(request: BotRequest) -> None:
     """Give this process the session, folder and environment of a started bot."""
     os.setsid()
     os.chdir("/bot")
@@ -396,7 +396,7 @@ def prepare(request: Request) -> None:
     threading.main_thread()._set_native_id()  # type: ignore[attr-defined]  # noqa: SLF001 - nobody else can
 
 
-def furnish(request: Request) -> None:
+def furnish(request: BotRequest) -> None:
     """Mount the bot's own folders, and unmount the machine's root."""
     libc.sethostname(b"bot", 3)
     for here, inside in ((request.folder, "/bot"), (request.sockets, "/run/arena")):

@@ -25,18 +25,18 @@ from arena.schedule import SWAPPED, Block, EndlessLadderState, Fixed, Schedule, 
 from arena.statistics import (
     START,
     Anytime,
-    Played,
+    CountedMatch,
     Sprt,
+    SprtVerdict,
     UsageLimit,
     UsageWalk,
-    Verdict,
     anytime,
     digest_of,
     learn,
     sprt,
 )
 from arena.tournament import Ledger
-from arena.tournament.endless import Ladder, ladder_so_far
+from arena.tournament.endless import LadderBlocks, ladder_so_far
 from benchmarks.harness import Judgement, bench, option, processor_seconds, yardstick, yardstick_python
 from benchmarks.yardsticks import GOAL, MOST, first_wins, rightly_ranked, strengths
 from protocol.refusals import Conduct
@@ -93,11 +93,11 @@ def scheduled(schedule: Schedule) -> Iterator[Block]:
         rounds.advance([_result(block, seating, rng()) for block in blocks for seating in block.shifts])
 
 
-def _result(block: Block, seating: int, draw: float) -> Played:
+def _result(block: Block, seating: int, draw: float) -> CountedMatch:
     """Return a result. The bot with the lower number is the better one."""
     entrants = block.entrants if seating == 0 else block.entrants[::-1]
     first = (draw < BETTER_WINS) == (entrants[0] < entrants[1])
-    return Played(
+    return CountedMatch(
         block=block.number,
         seating=seating,
         entrants=entrants,
@@ -177,10 +177,10 @@ def ladder_spec(bots: int) -> ScheduleSpec:
 
 def ladder_results(
     blocks: Sequence[Block], strength: NDArray[np.float64], rng: np.random.Generator
-) -> list[Played]:
+) -> list[CountedMatch]:
     """Return the results of all matches of these blocks."""
     return [
-        Played(
+        CountedMatch(
             block=match.block,
             seating=match.seating,
             entrants=match.entrants,
@@ -203,7 +203,7 @@ def by_ladder(bots: int, spread: float, seed: int) -> float:
     Results arrive one wave late, as if many cores played.
     """
     strength, rng = strengths(bots, spread, seed), np.random.default_rng(seed + 1)
-    waves, late, matches, look = EndlessLadderState(ladder_spec(bots), seed), list[Played](), 0, 0
+    waves, late, matches, look = EndlessLadderState(ladder_spec(bots), seed), list[CountedMatch](), 0, 0
     while matches * 2 < MOST * bots:
         wave = waves.next() or []
         waves.hear(late)
@@ -298,7 +298,7 @@ def costs(matches: int) -> bool:
             return False
         with closing(Ledger(path)) as ledger:
             before = _memory()
-            whole = processor_seconds(lambda: Ladder.opened(Path(folder), ledger, of, 1, []))
+            whole = processor_seconds(lambda: LadderBlocks.opened(Path(folder), ledger, of, 1, []))
             copied = processor_seconds(lambda: ladder_so_far(ledger, of, 1))
             waves, worst, made = ladder_so_far(ledger, of, 1), 0.0, 0
             strength, rng = strengths(BOTS, 300, 1), np.random.default_rng(3)
@@ -359,7 +359,7 @@ RANKINGS: dict[int, list[tuple[tuple[int, ...], ...]]] = {
 """Rankings of the results, by number of seats."""
 
 
-def report_results(seats: int, number: int) -> list[Played]:
+def report_results(seats: int, number: int) -> list[CountedMatch]:
     """Return results of blocks that play every seating."""
     rng = np.random.default_rng(seats)
     sitting = [tuple(rng.permutation(ENTRANTS)[:seats].tolist()) for _ in range(1000)]
@@ -368,7 +368,7 @@ def report_results(seats: int, number: int) -> list[Played]:
         for ranking in RANKINGS[seats]
     ]
     return [
-        Played(
+        CountedMatch(
             block=each // seats,
             seating=each % seats,
             entrants=sitting[each % 1000],
@@ -383,7 +383,7 @@ def report_results(seats: int, number: int) -> list[Played]:
     ]
 
 
-def count_first(played: Sequence[Played]) -> Counter[int]:
+def count_first(played: Sequence[CountedMatch]) -> Counter[int]:
     """Return the number of first places, by bot."""
     return Counter(each.entrants[seat] for each in played for seat in each.outcome.ranking[0])
 
@@ -435,22 +435,22 @@ class Simulated(NamedTuple):
     """Blocks that 95 % of tests do not exceed."""
 
 
-def simulated(ends: Sequence[tuple[Verdict, int]]) -> Simulated:
+def simulated(ends: Sequence[tuple[SprtVerdict, int]]) -> Simulated:
     """Return rates and numbers of blocks."""
     verdicts = [verdict for verdict, _ in ends]
     blocks = np.array([blocks for _, blocks in ends])
     return Simulated(
-        verdicts.count(Verdict.ACCEPTED) / len(ends),
-        verdicts.count(Verdict.REJECTED) / len(ends),
+        verdicts.count(SprtVerdict.ACCEPTED) / len(ends),
+        verdicts.count(SprtVerdict.REJECTED) / len(ends),
         float(blocks.mean()),
         float(np.quantile(blocks, 0.95)),
     )
 
 
-def two_seats(test: Sprt, elo: float, tests: int, rng: np.random.Generator) -> list[tuple[Verdict, int]]:
+def two_seats(test: Sprt, elo: float, tests: int, rng: np.random.Generator) -> list[tuple[SprtVerdict, int]]:
     """Play many tests of two seats side by side. A block is two independent matches without ties."""
     counts = np.zeros((tests, sprt.RESULTS))
-    ends = [(Verdict.UNDECIDED, LIMIT)] * tests
+    ends = [(SprtVerdict.UNDECIDED, LIMIT)] * tests
     playing = np.arange(tests)
     for blocks in range(1, LIMIT + 1):
         counts[playing, 2 * rng.binomial(2, sprt.expected(elo), len(playing))] += 1
@@ -462,8 +462,10 @@ def two_seats(test: Sprt, elo: float, tests: int, rng: np.random.Generator) -> l
             ratios = many_llr(test, counts[near])
             for one, ratio in zip(near.tolist(), ratios.tolist(), strict=True):
                 if not test.lower < ratio < test.upper:
-                    ends[one] = (Verdict.ACCEPTED if ratio > 0 else Verdict.REJECTED, blocks)
-            playing = np.array([one for one in playing.tolist() if ends[one][0] is Verdict.UNDECIDED], dtype=int)
+                    ends[one] = (SprtVerdict.ACCEPTED if ratio > 0 else SprtVerdict.REJECTED, blocks)
+            playing = np.array(
+                [one for one in playing.tolist() if ends[one][0] is SprtVerdict.UNDECIDED], dtype=int
+            )
             if not len(playing):
                 break
     return ends
@@ -503,17 +505,17 @@ def many_llr(test: Sprt, counts: np.ndarray) -> np.ndarray:
     return found
 
 
-def more_seats(test: Anytime, mean: float, rng: np.random.Generator) -> tuple[Verdict, int]:
+def more_seats(test: Anytime, mean: float, rng: np.random.Generator) -> tuple[SprtVerdict, int]:
     """Play one test of more seats, or against a field."""
-    walk = anytime.Walk(test)
+    walk = anytime.AnytimeWalk(test)
     for difference in np.clip(rng.normal(mean, SPREAD, LIMIT), -1, 1).tolist():
         walk.add(difference)
-        if walk.progress.verdict is not Verdict.UNDECIDED:
+        if walk.progress.verdict is not SprtVerdict.UNDECIDED:
             break
     return walk.progress.verdict, walk.progress.blocks
 
 
-def usage(ratio: float, noise: float, rng: np.random.Generator) -> tuple[Verdict, int]:
+def usage(ratio: float, noise: float, rng: np.random.Generator) -> tuple[SprtVerdict, int]:
     """Play one test of time or memory, of 2,000 blocks at most."""
     walk = UsageWalk(UsageLimit(resource="time", most=MOST_RATIO))
     for each in np.exp(rng.normal(log(ratio), noise, LIMIT // 20)).tolist():
@@ -523,7 +525,7 @@ def usage(ratio: float, noise: float, rng: np.random.Generator) -> tuple[Verdict
     return walk.state.verdict, walk.state.blocks
 
 
-Play = Callable[[float, int], list[tuple[Verdict, int]]]
+Play = Callable[[float, int], list[tuple[SprtVerdict, int]]]
 """Plays a number of tests at a truth."""
 
 
@@ -577,15 +579,15 @@ def _check_many(rng: np.random.Generator) -> None:
         raise RuntimeError("the simulation's likelihood ratio is not the arena's")
 
 
-def _two(test: Sprt, rng: np.random.Generator, elo: float, tests: int) -> list[tuple[Verdict, int]]:
+def _two(test: Sprt, rng: np.random.Generator, elo: float, tests: int) -> list[tuple[SprtVerdict, int]]:
     return two_seats(test, elo, tests, rng)
 
 
-def _more(test: Anytime, rng: np.random.Generator, mean: float, tests: int) -> list[tuple[Verdict, int]]:
+def _more(test: Anytime, rng: np.random.Generator, mean: float, tests: int) -> list[tuple[SprtVerdict, int]]:
     return [more_seats(test, mean, rng) for _ in range(tests)]
 
 
-def _usage(noise: float, rng: np.random.Generator, ratio: float, tests: int) -> list[tuple[Verdict, int]]:
+def _usage(noise: float, rng: np.random.Generator, ratio: float, tests: int) -> list[tuple[SprtVerdict, int]]:
     return [usage(ratio, noise, rng) for _ in range(tests)]
 
 

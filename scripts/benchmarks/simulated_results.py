@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from arena.schedule import Block, ScheduleSpec, format_of, rounds_of
-from arena.statistics import Played
+from arena.statistics import CountedMatch
 from arena.tournament import LEDGER, TRANSCRIPTS, Ledger
 from protocol.refusals import Conduct
 from protocol.words import Outcome
@@ -60,9 +60,9 @@ def _terms(labels: Sequence[str], told: dict[str, Any]) -> dict[str, Any]:
 def _play(book: sqlite3.Connection, spec: ScheduleSpec, labels: Sequence[str]) -> int:
     rng = Random(SEED)
     strength = [rng.gauss(0, SPREAD) for _ in labels]
-    everything: list[Played] = []
+    everything: list[CountedMatch] = []
 
-    def between(first: int, end: int) -> list[Played]:
+    def between(first: int, end: int) -> list[CountedMatch]:
         return [each for each in everything if first <= each.block < end]
 
     for blocks in rounds_of(format_of(spec).schedule(spec).rounds(SEED), between):
@@ -72,14 +72,14 @@ def _play(book: sqlite3.Connection, spec: ScheduleSpec, labels: Sequence[str]) -
     return len(everything)
 
 
-def _results(blocks: Iterator[Block], strength: Sequence[float], rng: Random) -> Iterator[Played]:
+def _results(blocks: Iterator[Block], strength: Sequence[float], rng: Random) -> Iterator[CountedMatch]:
     for block in blocks:
         for match in block.matches:
             one, other = (strength[entrant] for entrant in match.entrants)
             wins = rng.random() < 1 / (1 + 10 ** ((other - one) / 400))
             ranking: tuple[tuple[int, ...], ...] = ((0,), (1,)) if wins else ((1,), (0,))
             ranking = ((0, 1),) if rng.random() < 0.1 else ranking  # noqa: PLR2004 - one of ten is a tie
-            yield Played(
+            yield CountedMatch(
                 block=match.block,
                 seating=match.seating,
                 entrants=match.entrants,
@@ -95,7 +95,7 @@ def _results(blocks: Iterator[Block], strength: Sequence[float], rng: Random) ->
             )
 
 
-def _write(book: sqlite3.Connection, played: Sequence[Played], first: int) -> None:
+def _write(book: sqlite3.Connection, played: Sequence[CountedMatch], first: int) -> None:
     ids = range(first + 1, first + len(played) + 1)
     rows = list(zip(ids, played, strict=True))
     book.executemany(

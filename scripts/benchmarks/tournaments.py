@@ -26,7 +26,7 @@ import trio
 from msgspec import Struct
 
 from arena.pages import Competition, Website
-from arena.schedule import Match, round_robin
+from arena.schedule import ScheduledMatch, round_robin
 from arena.stress import resident_bytes
 from arena.tournament import LEDGER, TRANSCRIPTS, BlockRunner, Ledger, MatchSetup
 from arena.web import HOME
@@ -38,7 +38,7 @@ from benchmarks.web_clients import SOME, Load, Received
 from protocol.refusals import Conduct
 from protocol.words import Outcome
 from referee.bot_folder import MEGABYTE
-from referee.host import Plan, Result
+from referee.host import AttemptResult, Plan
 
 SCALE_BLOCKS, QUICK_SCALE_BLOCKS = 100_000, 10_000
 SCALE_BOTS = 100
@@ -62,10 +62,10 @@ class Counted:
         self._mark = 0.0
         self.rates: list[float] = []
 
-    def lost(self, match: Match, reason: str) -> None:
+    def lost(self, match: ScheduledMatch, reason: str) -> None:
         """See `observers.Progress`."""
 
-    def ended(self, match: Match, result: Result) -> None:
+    def ended(self, match: ScheduledMatch, result: AttemptResult) -> None:
         """See `observers.Progress`."""
         del match, result
         self._mark = self._mark or time.monotonic()
@@ -81,15 +81,15 @@ class Counted:
         if self.matches == self._stop_after:
             self.scope.cancel()
 
-    def void(self, match: Match, reason: str, set_aside: int) -> None:
+    def void(self, match: ScheduledMatch, reason: str, set_aside: int) -> None:
         """See `observers.Progress`."""
 
 
-async def no_time(plan: Plan, players: Sequence[int], *, transcript: Path) -> Result:
+async def no_time(plan: Plan, players: Sequence[int], *, transcript: Path) -> AttemptResult:
     """Return a result at once."""
     del players
     await trio.lowlevel.checkpoint()
-    return Result(
+    return AttemptResult(
         match=plan.match,
         outcome=WON,
         conduct=(Conduct.OK, Conduct.OK),
@@ -120,7 +120,7 @@ async def play_rest(folder: Path, deals: int, heard: Counted) -> float:
     )
     first: list[float] = []
 
-    async def timed(plan: Plan, players: Sequence[int], *, transcript: Path) -> Result:
+    async def timed(plan: Plan, players: Sequence[int], *, transcript: Path) -> AttemptResult:
         first.append(time.monotonic() - began) if not first else None
         return await no_time(plan, players, transcript=transcript)
 

@@ -23,7 +23,7 @@ from benchmarks.harness import Judgement, bench, option
 from protocol.codec import encode
 from protocol.messages import ClockTerms
 from referee.bot_folder import find_bot
-from referee.host import Plan, Result, SandboxedBot, play
+from referee.host import AttemptResult, Plan, SandboxedBot, play
 from referee.match import (
     FORMAT,
     AnyRecord,
@@ -124,7 +124,7 @@ async def many_through_the_referee(
     players = [SandboxedBot(find_bot(str(bot)))] * 2
     options = Raw(encode({"first": 0, "max_turns": decisions}))
     policy = Policy(startup_ms=STARTUP_MS, unfair="note")
-    found: list[Result] = []
+    found: list[AttemptResult] = []
 
     async def one(number: int) -> None:
         plan = Plan(

@@ -8,7 +8,7 @@ from typing import Any
 from arena.config.tournament_file import Tournament, read_tournament
 from arena.pages.report import write_beside
 from arena.tournament.run import FinalResults, TournamentRun
-from arena.workers.api import Play, Worker, WorkerPool
+from arena.workers.api import PlayMatch, Worker, WorkerPool
 from tests.arena.stand_in import AtOnce
 
 BOT = 'name = "b"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n'
@@ -22,7 +22,7 @@ def bot_folders(folder: Path, names: Iterable[str], *, code: str = "", game: str
         (folder / name / "bot.toml").write_text(BOT.replace("mist", game))
 
 
-def pool(play: Play[str]) -> WorkerPool[str]:
+def pool(play: PlayMatch[str]) -> WorkerPool[str]:
     """One worker that plays two matches at once."""
 
     @asynccontextmanager
@@ -34,7 +34,7 @@ def pool(play: Play[str]) -> WorkerPool[str]:
 
 
 def play_cup(
-    cup: Path | Tournament, play: Play[str] | None = None, *, fresh: bool = False, **more: Any
+    cup: Path | Tournament, play: PlayMatch[str] | None = None, *, fresh: bool = False, **more: Any
 ) -> FinalResults:
     """Do what `arena tournament` does, with stand-ins for matches; `more`: other fields of `TournamentRun`."""
     tournament = cup if isinstance(cup, Tournament) else read_tournament(cup)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from arena.schedule.blocks import Block
 from arena.schedule.round_robin import round_robin
 from arena.schedule.tables import Tables
-from arena.statistics.standings import Played
+from arena.statistics.standings import CountedMatch
 from protocol.refusals import Conduct
 from tests.arena.stand_in import outcome
 
@@ -24,7 +24,7 @@ Strengths = NDArray[np.float64]
 
 def tournament(
     rng: np.random.Generator, strengths: Strengths, seats: int, blocks: int, *, alike: float, ties: float
-) -> list[Played]:
+) -> list[CountedMatch]:
     """Results of all matches of a schedule of so many blocks for each pair, or rounds of more seats.
 
     Args:
@@ -60,7 +60,7 @@ def _schedule(players: int, seats: int, blocks: int) -> list[Block]:
 
 def result(
     block: int, seating: int, entrants: tuple[int, ...], ranking: Sequence[Sequence[int]], **other: Any
-) -> Played:
+) -> CountedMatch:
     """A match that came out so."""
     seats = len(entrants)
     facts: dict[str, Any] = {
@@ -71,7 +71,7 @@ def result(
         "refused": (0,) * seats,
     }
     groups = outcome(*(tuple(sorted(group)) for group in ranking))
-    return Played(block=block, seating=seating, entrants=entrants, outcome=groups, **(facts | other))
+    return CountedMatch(block=block, seating=seating, entrants=entrants, outcome=groups, **(facts | other))
 
 
 def _tied(rng: np.random.Generator, order: list[int], worth: list[float], ties: float) -> list[list[int]]:

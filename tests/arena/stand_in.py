@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from protocol.refusals import Conduct
 from protocol.words import Outcome
-from referee.host.plan import Plan, Result
+from referee.host.plan import AttemptResult, Plan
 
 
 def outcome(*ranking: tuple[int, ...]) -> Outcome:
@@ -18,12 +18,12 @@ def outcome(*ranking: tuple[int, ...]) -> Outcome:
     return Outcome(ranking=ranking, winners=ranking[0], eliminated=None, scores=None, reason="played")
 
 
-def result(plan: Plan, players: Sequence[str], transcript: Path) -> Result:
+def result(plan: Plan, players: Sequence[str], transcript: Path) -> AttemptResult:
     """The result that this plan has whenever it is played by these."""
     draw = sha256(f"{plan.seed}/{players}".encode()).digest()
     others = len(players) - 2
     rankings = (outcome((0,), (1,)), outcome((1,), (0,)), outcome((0, 1)))
-    return Result(
+    return AttemptResult(
         match=plan.match,
         outcome=_of_many(draw, len(players)) if others else rankings[draw[0] % 3],
         conduct=(Conduct.OK, Conduct.CRASHED if draw[1] % 8 == 0 else Conduct.OK) + (Conduct.OK,) * others,
@@ -55,7 +55,7 @@ class StandIn:
         self._void = list(void)
         self._rng = Random(order)
 
-    async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
+    async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> AttemptResult:
         """See `referee.host.one_match.play`."""
         self.at_once += 1
         self.most_at_once = max(self.at_once, self.most_at_once)
@@ -75,7 +75,7 @@ class AtOnce:
         self._fails_after = fails_after
         self._failure = failure
 
-    async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
+    async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> AttemptResult:
         """See `referee.host.one_match.play`."""
         await trio.lowlevel.checkpoint()
         if self._failure is not None and len(self.played) == self._fails_after:

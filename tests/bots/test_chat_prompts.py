@@ -152,7 +152,7 @@ def test_every_prompt_is_true_where_it_stands(terms: Terms) -> None:
         described = set(re.findall(r"^in the window (\w+):$", asked.system, re.MULTILINE))
         options = to_builtins(asked.match.options)
         assert asked.window in described
-        assert described == set(GAME_TEXTS[terms.game].forms(text.Terms(terms.variant, options, asked.seat)))
+        assert described == set(GAME_TEXTS[terms.game].forms(text.InputTerms(terms.variant, options, asked.seat)))
         data = asked.user.partition("The same as data: ")[2].partition("\n")[0]
         explained = asked.system.partition("WHAT YOU KNOW")[2].partition("HOW TO ANSWER")[0]
         words = set(re.findall(r"\w+", explained))
@@ -211,7 +211,7 @@ NEVER = {
 
 @pytest.mark.parametrize(("game", "variant", "seat", "options"), NEVER)
 def test_windows_that_never_open_for_a_seat_are_left_out(game: str, variant: str, seat: int, options: str) -> None:
-    forms = GAME_TEXTS[game].forms(text.Terms(variant, json.loads(options), seat))
+    forms = GAME_TEXTS[game].forms(text.InputTerms(variant, json.loads(options), seat))
     assert set(GAMES[game].actions) - set(forms) == NEVER[game, variant, seat, options]
 
 
@@ -227,11 +227,11 @@ def test_windows_that_never_open_for_a_seat_are_left_out(game: str, variant: str
 def test_forms_that_are_never_legal_for_a_seat_are_left_out(
     game: str, variant: str, options: dict[str, Any], words: list[str]
 ) -> None:
-    forms = GAME_TEXTS[game].forms(text.Terms(variant, options, 0))
+    forms = GAME_TEXTS[game].forms(text.InputTerms(variant, options, 0))
     typed = [each for window in forms.values() for each, _ in window]
     for word in words:
         assert not [each for each in typed if re.search(rf"\b{word}\b", each)], word
-    default = GAME_TEXTS[game].forms(text.Terms(GAMES[game].variants[0].name, ARTEFACTS, 0))
+    default = GAME_TEXTS[game].forms(text.InputTerms(GAMES[game].variants[0].name, ARTEFACTS, 0))
     if game in ("runes-to-ruins", "fight-for-a-name"):
         assert any(words[0] in each for window in default.values() for each, _ in window)
 

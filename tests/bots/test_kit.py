@@ -393,7 +393,7 @@ class TestWhereItHangs:
     def test_a_clock_of_processor_time_runs_for_longer_on_the_wall(self, monkeypatch: pytest.MonkeyPatch) -> None:
         clock = replace(welcome().clock, kind="cpu", wall_factor=4)
         reader, writer = os.pipe()
-        watch = kit.Watch(writer)
+        watch = kit.CallWatch(writer)
         watch.begin(replace(opened(), main_ms=10, reserve_ms=5), clock)
         assert os.read(reader, 10_000).startswith(b"Timeout (0:00:00.060000)!\n")
         os.close(reader)
@@ -401,7 +401,7 @@ class TestWhereItHangs:
 
     def test_no_window_is_told_of_that_ended_in_time(self) -> None:
         reader, writer = os.pipe()
-        watch = kit.Watch(writer)
+        watch = kit.CallWatch(writer)
         for main_ms in (60, 30, 5_000):
             watch.begin(replace(opened(), main_ms=main_ms, reserve_ms=0), welcome().clock)
             watch.end()
@@ -420,7 +420,7 @@ class TestWhereItHangs:
             raise RuntimeError("can't start new thread")
 
         monkeypatch.setattr(threading.Thread, "start", refused)
-        watch = kit.Watch(2)
+        watch = kit.CallWatch(2)
         for _ in range(2):
             watch.begin(opened(), welcome().clock)
             watch.end()
@@ -430,7 +430,7 @@ class TestWhereItHangs:
     ) -> None:
         """The next window is watched: its own end is told."""
         reader, writer = os.pipe()
-        watch = kit.Watch(writer)
+        watch = kit.CallWatch(writer)
         seconds, overtaken = time.monotonic, threading.Event()
 
         def overtake() -> float:

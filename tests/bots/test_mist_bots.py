@@ -8,7 +8,7 @@ import pytest
 
 import bots
 from bots.kit import Bot, Window
-from bots.mist.knowledge import Belief, Memory
+from bots.mist.knowledge import Belief, SeatMemory
 from bots.mist.search import Tally, wins, worth
 from bots.mist_random.bot import decide as decide_at_random
 from protocol.games.mist import FirstMove, MistEvent, MistView, OpponentPlaced, Placed, Reveal, Swapped, Turn
@@ -36,7 +36,7 @@ def beats(one: str, other: str, variant: str, blocks: int) -> int:
 class TestMemory:
     def test_the_first_turn_is_known_to_its_watcher(self) -> None:
         """mist.md R3."""
-        memory = Memory(1)
+        memory = SeatMemory(1)
         memory.hear(FirstMove(seat=0, cells=("A1", "C3")))
         memory.hear(OpponentPlaced(spotted=(), destroyed=(), visible={}))
         assert BOARD.mask(("A1", "C3")) == memory.opponent
@@ -44,7 +44,7 @@ class TestMemory:
 
     def test_a_swap_changes_owners_and_whose_vision_it_is(self) -> None:
         """mist.md R5."""
-        memory = Memory(1)
+        memory = SeatMemory(1)
         memory.hear(FirstMove(seat=0, cells=("A1", "C3")))
         memory.hear(OpponentPlaced(spotted=(), destroyed=(), visible={}))
         memory.hear(Swapped(seat=1))
@@ -53,7 +53,7 @@ class TestMemory:
         assert [] == memory.turns
 
     def test_a_piece_lost_on_an_empty_cell_was_spotted(self) -> None:
-        memory = Memory(0)
+        memory = SeatMemory(0)
         memory.hear(OpponentPlaced(spotted=(), destroyed=(), visible={}))
         visible: Any = {"A1": "own", "C3": "empty", "E1": "opponent"}
         memory.hear(Placed(cells=("A1", "C3", "E1"), destroyed=("C3", "E1"), visible=visible))
@@ -76,7 +76,7 @@ class Checked(Bot[MistView, MistEvent]):
     def welcome(self) -> None:
         self.other.match, self.other.rng = self.match, self.rng
         self.other.welcome()
-        self.memory = Memory(self.match.seat)
+        self.memory = SeatMemory(self.match.seat)
         self.dreams = Random(1)
 
     def event(self, event: MistEvent) -> None:

@@ -16,7 +16,7 @@ import pytest
 from arena.learning import Episode, SelfPlay, read_shards
 from arena.simulation import play_many
 from bots.kit import Window
-from bots.mist_learned.bot import Learned, Network
+from bots.mist_learned.bot import MistLearned, Network
 from protocol.games.mist import MistView
 from tests.docs_pages import HOUSE
 
@@ -36,7 +36,7 @@ def trainer() -> Iterator[ModuleType]:
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_it_beats_the_cautious_bot_and_its_untrained_self(variant: str) -> None:
     learned = "mist_learned"
-    untrained = Learned(Network.untrained(np.random.default_rng(1)))
+    untrained = MistLearned(Network.untrained(np.random.default_rng(1)))
     for opponent in ("mist_cautious", untrained):
         found = play_many(
             "mist", [learned, opponent], matches=20, seed=1, variant=variant, workers=1, progress=False
@@ -49,7 +49,7 @@ def test_it_plays_what_its_network_scores_best_in_training(trainer: ModuleType, 
     network = Network.read(WEIGHTS)
     episode = Episode("mist", variant=variant, encoder=trainer.Seen())
     episode.reset(seed=3)
-    bots = [Learned(network), Learned(network)]
+    bots = [MistLearned(network), MistLearned(network)]
     for bot in bots:
         bot.welcome()
     while not episode.over:
@@ -125,7 +125,7 @@ def test_it_learns_from_nothing_by_playing_itself(tmp_path: Path) -> None:
     script = [sys.executable, str(HOUSE / "scripts/train_mist.py"), str(file), *few]
     subprocess.run(script, env=one_thread, check=True, timeout=280)  # noqa: S603 - our own script
     learned, untrained = (
-        Learned(each) for each in (Network.read(file), Network.untrained(np.random.default_rng(1)))
+        MistLearned(each) for each in (Network.read(file), Network.untrained(np.random.default_rng(1)))
     )
     for opponent in ("mist_cautious", untrained):
         found = play_many("mist", [learned, opponent], matches=20, seed=1, workers=1, progress=False)

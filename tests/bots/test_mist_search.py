@@ -13,7 +13,7 @@ from bots.kit import Window
 from bots.mist.deals import BITS, Deals, boards, largest
 from bots.mist.knowledge import Belief
 from bots.mist.playouts import Playouts, Worlds, appeal, cells, name, outcome
-from bots.mist.search import Position
+from bots.mist.search import TurnPosition
 from bots.mist.search import play as play_on_masks
 from bots.mist_hunter.bot import Hunter
 from bots.mist_planner.bot import Planner, best
@@ -59,7 +59,7 @@ def test_the_tree_moves_pieces_as_the_rules_do() -> None:
             if not turn or not answer:
                 continue
             seat = (before.first + before.turns) % 2
-            position = Position(before.pieces[seat], before.pieces[1 - seat], before.sight[1 - seat].spotting)
+            position = TurnPosition(before.pieces[seat], before.pieces[1 - seat], before.sight[1 - seat].spotting)
             reached, (stayed, _) = play_on_masks(position, turn, answer)
             spotting = after.sight[1 - seat].spotting
             assert (after.pieces[seat], after.pieces[1 - seat], spotting) == tuple(reached)

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Raw
 
 from protocol.codec import encode
-from referee.host.plan import Plan, Result
+from referee.host.plan import AttemptResult, Plan
 from referee.match.records import AnyRecord, WindowTime
 from referee.match.terms import Policy
 from referee.transcript.reader import read_transcript
@@ -24,11 +24,11 @@ def mist_plan(max_turns: int = 400, *, policy: dict[str, Any] | None = None, **m
     )
 
 
-def records_of(result: Result) -> Sequence[AnyRecord]:
+def records_of(result: AttemptResult) -> Sequence[AnyRecord]:
     """Read a match's whole transcript."""
     return list(read_transcript(Path(result.transcript)))
 
 
-def actions_of(result: Result) -> list[object]:
+def actions_of(result: AttemptResult) -> list[object]:
     """Return the actions that were taken at every window, in order."""
     return [part.taken for each in records_of(result) if isinstance(each, WindowTime) for part in each.seats]

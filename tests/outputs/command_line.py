@@ -8,7 +8,7 @@ import click
 
 from arena.commands.main import main
 from arena.commands.new_bot import LANGUAGES
-from protocol.text import GAME_TEXTS, Terms, explain
+from protocol.text import GAME_TEXTS, InputTerms, explain
 from referee.games import GAMES
 from referee.proofs.escapes.examination import guaranteed
 from referee.proofs.escapes.host_snapshot import LAYERS
@@ -61,7 +61,7 @@ def _games() -> Iterator[tuple[str, str]]:
                 arena("games", game, "--setup", "--variant", variant, "--seed", "1"),
             )
             if game in GAME_TEXTS:
-                terms = Terms(variant, {}, 0)
+                terms = InputTerms(variant, {}, 0)
                 fields = "".join(f"{name}: {what}\n" for name, what in GAME_TEXTS[game].fields(terms).items())
                 text = f"{GAME_TEXTS[game].rules(variant)}\n\n{fields}\n{explain(game, terms)}\n"
                 yield f"{game}.{variant}.text.txt", text

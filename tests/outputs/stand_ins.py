@@ -16,10 +16,10 @@ import trio
 from msgspec.structs import replace
 
 from arena.simulation import play
-from arena.workers import Play, Worker
+from arena.workers import PlayMatch, Worker
 from protocol.codec import decode_json
 from protocol.refusals import Conduct, Refusal
-from referee.host import Plan, Result
+from referee.host import AttemptResult, Plan
 from referee.match import Complaint, Ended, HeldUp, SeatReport, Verdict, WindowTime
 from referee.match.seat_report import spread_of
 from referee.transcript import TranscriptError, read_transcript, verify_transcript
@@ -31,7 +31,7 @@ MICROSECONDS_PER_MS = 1000
 
 
 @contextmanager
-def playing(play_match: Play[Any]) -> Iterator[None]:
+def playing(play_match: PlayMatch[Any]) -> Iterator[None]:
     """Let this play the matches of all commands that are run meanwhile, one at a time."""
     workers = [Worker(play=play_match, slots=1)]
     with patch("arena.workers.placement.open_pool", lambda _slots, **_: nullcontext(workers)):
@@ -67,7 +67,7 @@ class Drawn:
         self._void, self._held_up, self._strong, self._share = set(void), held_up, strong, share
         self._played = 0
 
-    async def __call__(self, plan: Plan, players: Sequence[Any], *, transcript: Path) -> Result:
+    async def __call__(self, plan: Plan, players: Sequence[Any], *, transcript: Path) -> AttemptResult:
         """See `arena.workers.Play`."""
         del players
         await trio.lowlevel.checkpoint()
@@ -80,7 +80,7 @@ class Drawn:
                 raise RuntimeError(f"arena entry {command}: {done.stderr}")
         return self._result(plan, transcript)
 
-    def _result(self, plan: Plan, transcript: Path) -> Result:
+    def _result(self, plan: Plan, transcript: Path) -> AttemptResult:
         done = result(plan, plan.labels, transcript)
         rng = Random(sha256(f"{plan.match} {plan.seed} {plan.labels}".encode()).digest())
         seats = range(len(plan.labels))
@@ -129,7 +129,7 @@ def _report(rng: Random, conduct: Conduct, times: list[int]) -> SeatReport:
 class Simulated:
     """Matches of sample bots, played in this process in virtual time, with their transcripts."""
 
-    async def __call__(self, plan: Plan, players: Sequence[Any], *, transcript: Path) -> Result:
+    async def __call__(self, plan: Plan, players: Sequence[Any], *, transcript: Path) -> AttemptResult:
         """See `arena.workers.Play`."""
         await trio.lowlevel.checkpoint()
         played = transcript.with_suffix(".played")
@@ -148,7 +148,7 @@ class Simulated:
         return _result_of(plan, transcript)
 
 
-def _result_of(plan: Plan, transcript: Path) -> Result:
+def _result_of(plan: Plan, transcript: Path) -> AttemptResult:
     """What a transcript of a whole match comes to."""
     charged, windows, defaults = Counter[int](), Counter[int](), Counter[int]()
     ended: Ended | None = None
@@ -162,7 +162,7 @@ def _result_of(plan: Plan, transcript: Path) -> Result:
             ended = record
     assert ended is not None
     seats = range(len(plan.labels))
-    return Result(
+    return AttemptResult(
         match=plan.match,
         outcome=ended.outcome,
         conduct=ended.conduct,

@@ -14,9 +14,9 @@ from typing import Any
 import trio
 
 from arena.workers import worker
-from arena.workers.api import Play, Worker
+from arena.workers.api import PlayMatch, Worker
 from arena.workers.pool import open_pool
-from referee.host.plan import Plan, Result
+from referee.host.plan import AttemptResult, Plan
 from tests.arena.stand_in import result
 from tests.real_wire.processes import SLOW
 
@@ -24,7 +24,7 @@ LUCK = Random()
 MODULE = "tests.real_wire.stand_in_tournament"
 
 
-async def play_for_a_moment(plan: Plan, players: object, *, transcript: Path) -> Result:
+async def play_for_a_moment(plan: Plan, players: object, *, transcript: Path) -> AttemptResult:
     """Take up to 30 ms (or 3 s), so that matches end in another order each time."""
     slow = os.environ.get(SLOW)
     await trio.sleep(LUCK.uniform(0, 3 if slow and Path(slow).exists() else 0.03))
@@ -32,7 +32,7 @@ async def play_for_a_moment(plan: Plan, players: object, *, transcript: Path) ->
 
 
 @asynccontextmanager
-async def venue() -> AsyncIterator[Play[str]]:
+async def venue() -> AsyncIterator[PlayMatch[str]]:
     """Nothing is shared."""
     yield play_for_a_moment
 

@@ -17,7 +17,7 @@ from referee.host.host import Host
 from referee.host.kept_bots import KeptBots, Kind, open_kept_bots
 from referee.host.observers import MatchLog
 from referee.host.one_match import play
-from referee.host.plan import Plan, Result
+from referee.host.plan import AttemptResult, Plan
 from referee.host.players import ProcessSeat, SandboxedBot
 from referee.match.records import BotIdentity, Header, In
 from referee.match.terms import Policy
@@ -111,7 +111,7 @@ class Series:
         with trio.fail_after(60):
             return Played(await self.one(plan, players, self._folder / f"{self._played}.jsonl"))
 
-    async def one(self, plan: Plan, players: list[SandboxedBot], transcript: Path) -> Result:
+    async def one(self, plan: Plan, players: list[SandboxedBot], transcript: Path) -> AttemptResult:
         """Any match."""
         return await play(plan, players, transcript=transcript, wire=self._wire, kept=self.kept)
 
@@ -124,7 +124,7 @@ class Series:
 class Played:
     """One match."""
 
-    def __init__(self, result: Result) -> None:
+    def __init__(self, result: AttemptResult) -> None:
         self.result = result
         self.path = Path(result.transcript)
         self.records = list(read_transcript(self.path))

@@ -13,7 +13,7 @@ from protocol.codec import encode
 from protocol.refusals import Conduct
 from referee.bot_folder.manifest import find_bot
 from referee.host.one_match import play
-from referee.host.plan import Plan, Result
+from referee.host.plan import AttemptResult, Plan
 from referee.host.players import LocalSeat, Player, SandboxedBot, WrongPlayersError
 from referee.match.records import In, Left
 from referee.sandbox import prefork
@@ -44,7 +44,7 @@ def sandboxed(*names: str) -> list[Player]:
     return [SandboxedBot(find_bot(name)) for name in names]
 
 
-async def played(the_plan: Plan, players: Sequence[Player], folder: Path) -> Result:
+async def played(the_plan: Plan, players: Sequence[Player], folder: Path) -> AttemptResult:
     with trio.fail_after(120):
         return await play(the_plan, players, transcript=folder / "match.jsonl")
 

@@ -19,7 +19,7 @@ from protocol.refusals import Conduct
 from referee.bot_folder.manifest import find_bot
 from referee.host import players as playing
 from referee.host.one_match import play
-from referee.host.plan import Plan, Result
+from referee.host.plan import AttemptResult, Plan
 from referee.host.players import Player, RemoteBot, SandboxedBot, WrongPlayersError
 from referee.match.records import Header, In, Judged, bot_seed
 from referee.transcript.replayer import replay
@@ -41,7 +41,7 @@ def plan(*, match: str = "test", **policy: object) -> Plan:
     return mist_plan(40, match=match, policy={"unfair": "note"} | policy, isolation="none")
 
 
-async def hosted(door: Door, folder: Path, the_plan: Plan) -> Result:
+async def hosted(door: Door, folder: Path, the_plan: Plan) -> AttemptResult:
     """Play a match of the remote bot, in seat 0, against one of this machine."""
     players: list[Player] = [RemoteBot("alice", z85(door.bot.public)), SandboxedBot(find_bot("mist_random"))]
     with trio.fail_after(120):

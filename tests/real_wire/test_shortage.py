@@ -20,7 +20,7 @@ from referee.bot_folder.manifest import find_bot
 from referee.host import files_needed
 from referee.host.kept_bots import open_kept_bots
 from referee.host.one_match import play
-from referee.host.plan import Plan, Result
+from referee.host.plan import AttemptResult, Plan
 from referee.host.players import Player, SandboxedBot
 from referee.match.terms import Policy
 from referee.sandbox import SandboxError
@@ -40,7 +40,7 @@ def bots() -> list[Player]:
     return [SandboxedBot(find_bot("hive_mind_random"))] * SEATS
 
 
-async def outcome(folder: Path, plan: Plan) -> Result | OSError | SandboxError:
+async def outcome(folder: Path, plan: Plan) -> AttemptResult | OSError | SandboxError:
     """Play a match; return its result, or what stopped it."""
     folder.mkdir()
     with trio.fail_after(PATIENCE_SECONDS):
@@ -119,14 +119,14 @@ async def test_wherever_the_machine_runs_out_of_something_the_attempt_is_void_an
     with monkeypatch.context() as scarcity:
         patch(scarcity, OSError(number, os.strerror(number)))
         came = await outcome(tmp_path / "scarce", plan)
-    if isinstance(came, Result):
+    if isinstance(came, AttemptResult):
         assert came.void is not None
         assert f"the machine has run out of something: {os.strerror(number)}" in came.void
         assert {Conduct.OK} == set(came.conduct)
     else:
         assert os.strerror(number) in str(came)
     last = await outcome(tmp_path / "last", plan)
-    assert isinstance(last, Result), last
+    assert isinstance(last, AttemptResult), last
     assert last.void is None
     assert {Conduct.OK} == set(last.conduct)
 

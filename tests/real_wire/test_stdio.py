@@ -9,7 +9,7 @@ import trio
 from protocol.refusals import Conduct, Refusal
 from referee.bot_folder.manifest import BotFolder, find_bot
 from referee.host.one_match import play
-from referee.host.plan import Plan, Result
+from referee.host.plan import AttemptResult, Plan
 from referee.host.players import SandboxedBot
 from referee.match.records import Ended
 from referee.match.seat_report import sentences
@@ -67,7 +67,7 @@ def short_plan(isolation: Isolation = "strict", **policy: object) -> Plan:
 
 async def against_random(
     bot: BotFolder, folder: Path, *, isolation: Isolation = "strict", **policy: object
-) -> Result:
+) -> AttemptResult:
     """Play a short match of the bot, in seat 0."""
     plan = short_plan(isolation=isolation, **policy)
     with trio.fail_after(60):
@@ -75,12 +75,12 @@ async def against_random(
         return await play(plan, players, transcript=folder / "match.jsonl")
 
 
-def said(result: Result) -> list[str]:
+def said(result: AttemptResult) -> list[str]:
     """Return what the bot is told of what it did wrong."""
     return sentences(result.reports[0], windows=result.windows[0], refused=result.refused[0])
 
 
-def refused(result: Result) -> dict[str, int]:
+def refused(result: AttemptResult) -> dict[str, int]:
     """How many of the bot's messages were turned down."""
     ended = next(record for record in read_transcript(Path(result.transcript)) if isinstance(record, Ended))
     return ended.refused[0]

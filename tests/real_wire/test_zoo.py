@@ -19,7 +19,7 @@ from arena.stress import resident_bytes
 from protocol.refusals import Conduct
 from referee.bot_folder.manifest import find_bot
 from referee.host.one_match import play
-from referee.host.plan import Plan, Result
+from referee.host.plan import AttemptResult, Plan
 from referee.host.players import SandboxedBot
 from referee.match.records import Ended
 from referee.match.terms import Policy
@@ -68,7 +68,7 @@ def plan(isolation: Isolation, **policy: object) -> Plan:
 
 async def against(
     name: str, folder: Path, isolation: Isolation, wire: Wire | None = None, **policy: object
-) -> Result:
+) -> AttemptResult:
     """Play a match of a bad bot against one of the samples."""
     folder.mkdir()
     players = [SandboxedBot(bad_bot(folder, name)), SandboxedBot(find_bot("mist_random"))]
@@ -111,18 +111,18 @@ async def watched_memory() -> AsyncIterator[Memory]:
     memory.after = resident_bytes()
 
 
-def partners_share(result: Result) -> list[str]:
+def partners_share(result: AttemptResult) -> list[str]:
     """All that the sample bot said and heard."""
     return timeless(Path(result.transcript))[1]
 
 
-def refused(result: Result) -> dict[str, int]:
+def refused(result: AttemptResult) -> dict[str, int]:
     """How many of the bad bot's messages were, by `Refusal`."""
     records = read_transcript(Path(result.transcript))
     return next(record.refused[0] for record in records if isinstance(record, Ended))
 
 
-def assert_as_expected(name: str, result: Result, silent: Result) -> None:
+def assert_as_expected(name: str, result: AttemptResult, silent: AttemptResult) -> None:
     """Assert that the match ended as it should, and that the bad bot's partner was not disturbed."""
     assert (None, Conduct.OK) == (result.void, result.conduct[1])
     assert TABLE[name].fits(result.conduct[0], refused(result)), (name, result.conduct[0], refused(result))
@@ -134,7 +134,7 @@ def assert_as_expected(name: str, result: Result, silent: Result) -> None:
 
 
 @pytest.fixture(scope="session")
-def silent(isolation: Isolation, tmp_path_factory: pytest.TempPathFactory) -> Result:
+def silent(isolation: Isolation, tmp_path_factory: pytest.TempPathFactory) -> AttemptResult:
     """Play the match against a bot that says nothing: all others are compared to it. It also warms the process."""
     folder = tmp_path_factory.mktemp("zoo")
     for name in ("warm", "silent"):
@@ -178,7 +178,7 @@ async def test_a_bot_that_still_runs_is_seen(isolation: Isolation, tmp_path: Pat
     ],
 )
 async def test_a_bad_bot_is_named_rightly_and_harms_nobody(
-    name: str, isolation: Isolation, silent: Result, tmp_path: Path
+    name: str, isolation: Isolation, silent: AttemptResult, tmp_path: Path
 ) -> None:
     await assert_named_and_harmless(name, isolation, silent, tmp_path)
 
@@ -196,7 +196,7 @@ async def test_who_comes_again_and_again_is_named_rightly_and_harms_nobody(
 
 
 async def assert_named_and_harmless(
-    name: str, isolation: Isolation, silent: Result, tmp_path: Path, **terms: object
+    name: str, isolation: Isolation, silent: AttemptResult, tmp_path: Path, **terms: object
 ) -> None:
     """Its conduct and refusals are as the table says, and it cost neither its partner nor the referee anything."""
     with trio.fail_after(60):
@@ -226,10 +226,10 @@ async def honest_match(game: str, folder: Path, isolation: Isolation, wire: Wire
 @pytest.mark.slow
 @pytest.mark.alone
 async def test_all_bad_bots_at_once_leave_honest_matches_beside_them_as_they_are(
-    isolation: Isolation, silent: Result, tmp_path: Path
+    isolation: Isolation, silent: AttemptResult, tmp_path: Path
 ) -> None:
     """One referee plays them all; and each bad bot comes to the same as by itself."""
-    results: dict[str, Result] = {}
+    results: dict[str, AttemptResult] = {}
     played = dict.fromkeys(HONEST, 0)
 
     async def bad(name: str) -> None:
@@ -258,7 +258,7 @@ async def test_all_bad_bots_at_once_leave_honest_matches_beside_them_as_they_are
     assert memory.after - memory.before < LEFT_BY_ALL_BYTES
 
 
-async def against_hog(name: str, folder: Path, isolation: Isolation, main_ms: int, windows: int) -> Result:
+async def against_hog(name: str, folder: Path, isolation: Isolation, main_ms: int, windows: int) -> AttemptResult:
     """Play a match of a hog, which moves first, under the default policy: by it a void match is played again."""
     plan = mist_plan(2 * windows, policy={"main_ms": main_ms, "startup_ms": 10_000}, isolation=isolation)
     players = [SandboxedBot(bad_bot(folder, name)), SandboxedBot(find_bot("mist_random"))]

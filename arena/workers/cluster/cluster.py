@@ -28,7 +28,7 @@ from arena.workers.machine import own_content
 from arena.workers.protocol import Done, decoded, encoded, error_of, order
 from referee.bot_folder import BotFolder, BotFolderError
 from referee.display_text import printable
-from referee.host import Plan, Result
+from referee.host import AttemptResult, Plan
 from referee.log import SILENT, Logger
 
 PATIENCE_SECONDS = 300
@@ -396,7 +396,7 @@ class _Cluster:
 
     async def _play(
         self, address: str, host: str, slots: int, plan: Plan, players: Sequence[Any], *, transcript: Path
-    ) -> Result:
+    ) -> AttemptResult:
         """Play a match for `arena.workers.api.Worker`; send the bots again if the worker's copies changed."""
         for _ in range(SUPPLIES):
             if address not in self._numbers:  # The worker was removed after this match was assigned.

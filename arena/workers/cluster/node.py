@@ -14,15 +14,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from arena.workers.api import Play, Worker
+from arena.workers.api import PlayMatch, Worker
 from arena.workers.machine import shares
 from arena.workers.pool import open_pool
 from arena.workers.worker import serve
-from referee.host import Plan, Result, SandboxedBot
+from referee.host import AttemptResult, Plan, SandboxedBot
 
 
 @asynccontextmanager
-async def _open_player(slots: int) -> AsyncIterator[Play[Any]]:
+async def _open_player(slots: int) -> AsyncIterator[PlayMatch[Any]]:
     """Open a pool with one referee process per core at most, as on the arena's own machine."""
     async with open_pool(shares(slots, concurrency=slots, workers=None)) as pool:
         yield partial(_play, pool, Counter())
@@ -30,7 +30,7 @@ async def _open_player(slots: int) -> AsyncIterator[Play[Any]]:
 
 async def _play(
     pool: Sequence[Worker[Any]], busy: Counter[int], plan: Plan, players: Sequence[Any], *, transcript: Path
-) -> Result:
+) -> AttemptResult:
     """Play a match on the worker with the most free slots."""
     chosen = max(range(len(pool)), key=lambda number: pool[number].slots - busy[number])
     busy[chosen] += 1

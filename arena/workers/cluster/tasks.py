@@ -42,7 +42,7 @@ IDLE_SECONDS = 60
 READ_BYTES = 65_536
 
 
-def node_of(arena: str, slots: int) -> "Node":
+def node_of(arena: str, slots: int) -> "NodeProcess":
     """Return the node of an arena, and start it if there is none.
 
     Raises:
@@ -52,7 +52,7 @@ def node_of(arena: str, slots: int) -> "Node":
         if arena in _LEFT:
             raise WorkerGoneError("its arena has left")
         if arena not in _NODES:
-            _NODES[arena] = Node(arena, slots)
+            _NODES[arena] = NodeProcess(arena, slots)
         return _NODES[arena]
 
 
@@ -64,14 +64,14 @@ def send_home(arena: str) -> None:
             _NODES[arena].retire()
 
 
-class Node:
+class NodeProcess:
     """A process of `arena.workers.cluster.node`, and its unanswered matches."""
 
     def __init__(self, arena: str, slots: int) -> None:
         """Start the node; `slots` is the maximum number of concurrent matches of the arena."""
         self._arena = arena
         self._numbers = count(1)
-        self._calls: dict[int, _Call] = {}
+        self._calls: dict[int, _OrderedMatch] = {}
         self._sending = Lock()
         """Lock that prevents two threads from mixing the bytes of their orders."""
         self._ours, theirs = socket.socketpair()
@@ -91,7 +91,7 @@ class Node:
         Raises:
             WorkerGoneError: the node has exited or was retired.
         """
-        call = _Call()
+        call = _OrderedMatch()
         with _LOCK:
             if _NODES.get(self._arena) is not self:
                 raise WorkerGoneError("its node is gone")
@@ -151,7 +151,7 @@ class Node:
         call.answered.set()
 
 
-class _Call:
+class _OrderedMatch:
     """An ordered match."""
 
     def __init__(self) -> None:
@@ -161,7 +161,7 @@ class _Call:
 
 
 _LOCK = Lock()
-_NODES: dict[str, Node] = {}
+_NODES: dict[str, NodeProcess] = {}
 """Nodes that accept matches, by arena."""
 _LEFT: set[str] = set()
 """Arenas that have left the cluster. Each connection uses a new random name, so no name in this set returns."""

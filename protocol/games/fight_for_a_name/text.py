@@ -24,7 +24,7 @@ from protocol.games.fight_for_a_name import (
     drawing,
 )
 from protocol.games.fight_for_a_name.board import START, walks
-from protocol.text import Drawing, Example, GameText, ParseError, Terms, joined, name, number, quoted
+from protocol.text import Drawing, Example, GameText, InputTerms, ParseError, joined, name, number, quoted
 
 DIRECTIONS, TITLES, COLOURS = get_args(Direction), get_args(Title), get_args(Colour)
 LAST_POSITION, LAST_HEX, LAST_SEAT = max(get_args(Position)), len(get_args(HexKey)), len(get_args(SeatKey)) - 1
@@ -44,7 +44,7 @@ DEFAULTS = {
 }
 
 
-def forms(terms: Terms) -> dict[str, tuple[Example, ...]]:
+def forms(terms: InputTerms) -> dict[str, tuple[Example, ...]]:
     """See `protocol.text.GameText`."""
     rounds = terms.options.get("rounds", FightOptions().rounds)
     move: tuple[Example, ...] = (
@@ -366,7 +366,7 @@ _FIELDS = {
 }
 
 
-def fields(terms: Terms) -> dict[str, str]:  # noqa: ARG001 - the same in every match
+def fields(terms: InputTerms) -> dict[str, str]:  # noqa: ARG001 - the same in every match
     """See `protocol.text.GameText`."""
     return _FIELDS
 

@@ -20,7 +20,7 @@ Layout = tuple[int, int]
 """The masks of the 2s and of the 3s."""
 
 
-class Shape(Struct, frozen=True):
+class ShapeBits(Struct, frozen=True):
     """Three connected hexes, and the hexes that they look at, as bits."""
 
     cells: str
@@ -40,9 +40,10 @@ def letters(bits: int) -> str:
 
 
 SHAPES = tuple(
-    Shape(shape.cells, mask(shape.cells), shape.kind, mask(shape.looks)) for shape in hive_board.SHAPES.values()
+    ShapeBits(shape.cells, mask(shape.cells), shape.kind, mask(shape.looks))
+    for shape in hive_board.SHAPES.values()
 )
-BY_KIND: dict[Kind, tuple[Shape, ...]] = {
+BY_KIND: dict[Kind, tuple[ShapeBits, ...]] = {
     kind: tuple(shape for shape in SHAPES if shape.kind == kind) for kind in KINDS
 }
 

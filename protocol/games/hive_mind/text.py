@@ -20,7 +20,7 @@ from protocol.games.hive_mind import (
     drawing,
 )
 from protocol.games.hive_mind.board import SHAPES
-from protocol.text import Drawing, Example, GameText, ParseError, Terms, joined, name, number, pairs, quoted
+from protocol.text import Drawing, Example, GameText, InputTerms, ParseError, joined, name, number, pairs, quoted
 
 SEATS = 5
 HEXES = "ABCDEFGHIJKL"
@@ -40,7 +40,7 @@ DEFAULTS = {
 }
 
 
-def forms(terms: Terms) -> dict[str, tuple[Example, ...]]:
+def forms(terms: InputTerms) -> dict[str, tuple[Example, ...]]:
     """See `protocol.text.GameText`."""
     hives = ", ".join(HIVES_OF[terms.variant])
     one_each = "" if terms.variant == "gauntlet" else " HIVE SHAPE ..."
@@ -342,7 +342,7 @@ _FIELDS = {
 _SCORES = {"scores": "what you guessed of others' points, seat to number; null before"}
 
 
-def fields(terms: Terms) -> dict[str, str]:
+def fields(terms: InputTerms) -> dict[str, str]:
     """See `protocol.text.GameText`."""
     return _FIELDS | (_SCORES if terms.variant == "gauntlet" else {})
 

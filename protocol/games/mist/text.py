@@ -7,14 +7,14 @@ from typing import Any
 
 from protocol.games.mist import ChooseFirst, MistEvent, MistView, Turn, drawing
 from protocol.games.mist.board import BOARD, CENTRE
-from protocol.text import Drawing, Example, GameText, ParseError, Terms, quoted
+from protocol.text import Drawing, Example, GameText, InputTerms, ParseError, quoted
 
 HEAVEN = "heaven-and-hell"
 STRIDE = 17
 """Cells between the examples of one turn and of the next."""
 
 
-def forms(terms: Terms) -> dict[str, tuple[Example, ...]]:
+def forms(terms: InputTerms) -> dict[str, tuple[Example, ...]]:
     """See `protocol.text.GameText`."""
     turn: tuple[Example, ...] = (
         ("CELL", "one piece: a letter A to I and a number"),
@@ -218,7 +218,7 @@ _PIE_RULE = {
 }
 
 
-def fields(terms: Terms) -> dict[str, str]:
+def fields(terms: InputTerms) -> dict[str, str]:
     """See `protocol.text.GameText`."""
     return _FIELDS | (_PIE_RULE if terms.variant == "heaven-and-hell" else {})
 

@@ -22,7 +22,7 @@ Targets = tuple[int | None, ...]
 Kind = Literal["chain", "loop", "node"]
 
 
-class Part(Struct, frozen=True):
+class MapSection(Struct, frozen=True):
     """A section, with its seats."""
 
     members: tuple[int, ...]
@@ -37,7 +37,7 @@ class Connections(Struct, frozen=True):
     """Remaining pointers."""
     cut: Targets
     """Seat on a loop to which each seat's cut pointer led; indexed by seat."""
-    parts: tuple[Part, ...]
+    parts: tuple[MapSection, ...]
 
     def starts(self) -> frozenset[int]:
         """Return the chain seats that no remaining pointer leads to."""
@@ -52,7 +52,7 @@ class Connections(Struct, frozen=True):
         """Return the seats that are alone."""
         return frozenset([part.members[0] for part in self.parts if part.kind == "node"])
 
-    def _chains(self) -> list[Part]:
+    def _chains(self) -> list[MapSection]:
         return [part for part in self.parts if part.kind == "chain"]
 
 
@@ -67,11 +67,11 @@ def connect(pointed: Targets) -> Connections:
             if target in looped and seat not in looped:
                 cut[seat], targets[seat] = target, None
     sources = _sources(targets)
-    parts = [Part(loop, "loop") for loop in loops]
+    parts = [MapSection(loop, "loop") for loop in loops]
     for seat, target in enumerate(targets):
         if target is None:
             members = _tree_members(sources, seat)
-            parts.append(Part(members, "chain" if len(members) > 1 else "node"))
+            parts.append(MapSection(members, "chain" if len(members) > 1 else "node"))
     return Connections(tuple(targets), tuple(cut), tuple(parts))
 
 

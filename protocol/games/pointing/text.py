@@ -6,13 +6,13 @@ What a person types: a seat's number, or `nobody`. The rules in one page: docs/g
 from typing import Any
 
 from protocol.games.pointing import MOST_SEATS, Point, PointingEvent, PointingView, Vote, drawing
-from protocol.text import Drawing, Example, GameText, Terms, number
+from protocol.text import Drawing, Example, GameText, InputTerms, number
 
 NOBODY = ("nobody", "none", "-")
 DEFAULTS = {"point": "you point at nobody", "vote": "you vote for nobody"}
 
 
-def forms(terms: Terms) -> dict[str, tuple[Example, ...]]:
+def forms(terms: InputTerms) -> dict[str, tuple[Example, ...]]:
     """See `protocol.text.GameText`."""
     return {
         "point": (("SEAT", f"point at that seat, any but your own, {terms.seat}"), ("nobody", "point at nobody")),
@@ -126,7 +126,7 @@ _FIELDS = {
 }
 
 
-def fields(terms: Terms) -> dict[str, str]:  # noqa: ARG001 - the same in every match
+def fields(terms: InputTerms) -> dict[str, str]:  # noqa: ARG001 - the same in every match
     """See `protocol.text.GameText`."""
     return _FIELDS
 

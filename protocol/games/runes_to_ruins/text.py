@@ -21,8 +21,8 @@ from protocol.text import (
     Drawing,
     Example,
     GameText,
+    InputTerms,
     ParseError,
-    Terms,
     joined,
     name,
     number,
@@ -89,7 +89,7 @@ SYMBOLS: tuple[tuple[str, DivineGroup], ...] = (
 DEFAULTS = {"symbol": "a symbol is drawn for you", "round": "you do nothing in this round"}
 
 
-def forms(terms: Terms) -> dict[str, tuple[Example, ...]]:
+def forms(terms: InputTerms) -> dict[str, tuple[Example, ...]]:
     """See `protocol.text.GameText`."""
     own = terms.options.get("artefacts", {}).get(str(terms.seat), ())
     parts = tuple(form for key, form in PARTS.items() if key not in ARTEFACTS or key in own)
@@ -486,7 +486,7 @@ _ARTEFACTS = {
 }
 
 
-def fields(terms: Terms) -> dict[str, str]:
+def fields(terms: InputTerms) -> dict[str, str]:
     """See `protocol.text.GameText`."""
     return _FIELDS | (_ARTEFACTS if terms.options.get("artefacts", {}).get(str(terms.seat)) else {})
 

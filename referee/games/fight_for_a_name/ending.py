@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from protocol.games.fight_for_a_name import FightDetail, Reveal
 from protocol.words import Outcome
-from referee.games.fight_for_a_name.state import SEATS, FightState, Player, on_board, winners
+from referee.games.fight_for_a_name.state import SEATS, FightSeat, FightState, on_board, winners
 from referee.rules import Addressed, MatchRandom, Transition, by_seat, choice, ranked
 
 LAST = 2
@@ -84,7 +84,7 @@ def last(state: FightState) -> tuple[int, ...]:
     return _with_least(state, crests, lambda player: sum(player.spent.values()))
 
 
-def _with_least(state: FightState, seats: tuple[int, ...], measure: Callable[[Player], int]) -> tuple[int, ...]:
+def _with_least(state: FightState, seats: tuple[int, ...], measure: Callable[[FightSeat], int]) -> tuple[int, ...]:
     return ranked(seats, lambda seat: measure(state.players[seat]))[-1]
 
 

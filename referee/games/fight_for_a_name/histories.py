@@ -3,8 +3,8 @@
 The result of a round shows each seat's position and each hex's holder. It does not show how long a path was, how
 many MP reinforced a hex, or where a seat went in the round in which it claimed a title. These are the values of a
 `History`. The first history is found by repair: where the wrong seat would hold a hex, all amounts spent there are
-redrawn together (`Filling`), until every hex has the right holder. Further histories form a Markov chain: a change
-of one value is kept if the history still fits.
+redrawn together (`AmountSearch`), until every hex has the right holder. Further histories form a Markov chain: a
+change of one value is kept if the history still fits.
 """
 
 from collections import Counter
@@ -26,7 +26,7 @@ LONGER = 24
 MENDED, RESTARTS = 1_500, 40
 """Number of repairs of one initial history, and number of initial histories that are tried."""
 FILLED = 500
-"""Number of amounts that one `Filling` tries."""
+"""Number of amounts that one `AmountSearch` tries."""
 WORSE = 1 / 16
 """Probability that a change during repair is kept although it adds up to one fault."""
 BY_STRENGTH = 64
@@ -469,7 +469,7 @@ class History:
             number = self.rng.choice(faulty)
             if attempt % 4 == 1 and hidden:
                 self._try(self.rng.choice(hidden), mending=True)
-            elif not Filling(self, number).found:
+            elif not AmountSearch(self, number).found:
                 self._save(number)
         return False
 
@@ -493,7 +493,7 @@ class History:
         return {spent.seat for spent in chosen if self._try(spent)}
 
 
-class Filling:
+class AmountSearch:
     """A search for amounts of other seats on a hex with which the right seat holds it in each round.
 
     The search draws amounts in the order of their rounds, and backtracks where none fits.

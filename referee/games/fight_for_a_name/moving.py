@@ -26,7 +26,7 @@ from protocol.games.fight_for_a_name import (
     Visit,
 )
 from protocol.games.fight_for_a_name.board import COLOURS, PILLAR_AT, START, STEPS
-from referee.games.fight_for_a_name.state import NUMBER, SEAT_KEYS, FightState, Player, in_final_phase, raised
+from referee.games.fight_for_a_name.state import NUMBER, SEAT_KEYS, FightSeat, FightState, in_final_phase, raised
 from referee.rules import Addressed, Illegal, choice, sample
 
 INCOME = 2
@@ -88,13 +88,13 @@ def destination(at: str, path: tuple[Direction, ...]) -> str:
     return at
 
 
-def _check_destination(player: Player, place: str) -> None:
+def _check_destination(player: FightSeat, place: str) -> None:
     """Raise Illegal if the place is a pillar that the player has visited before (R1)."""
     if place in PILLAR_AT and any(visit.pillar == place for visit in player.visits):
         raise Illegal(f"you have visited {place} before")
 
 
-def _check_reinforcements(state: FightState, player: Player, reinforce: dict[HexKey, int]) -> None:
+def _check_reinforcements(state: FightState, player: FightSeat, reinforce: dict[HexKey, int]) -> None:
     if not in_final_phase(state):
         raise Illegal("reinforcing begins with the final phase")
     for name in reinforce:
@@ -104,7 +104,7 @@ def _check_reinforcements(state: FightState, player: Player, reinforce: dict[Hex
             raise Illegal(f"none of your moves before this round ended on hex {name}")
 
 
-def _check_gifts(state: FightState, player: Player, give: dict[SeatKey, int]) -> None:
+def _check_gifts(state: FightState, player: FightSeat, give: dict[SeatKey, int]) -> None:
     if sum(give.values()) > MOST_GIVEN:
         raise Illegal(f"at most {MOST_GIVEN} MP may be given")
     for key in give:
@@ -122,7 +122,7 @@ def play_moves(state: FightState, moves: tuple[Move, ...]) -> tuple[FightState, 
     ]
     gifts, at_start = _gifts(moves), ALONE if places.count(START) == 1 else NOT_ALONE
     players, arrived = [], {}
-    stayed: dict[tuple[int, int], Player] = {}
+    stayed: dict[tuple[int, int], FightSeat] = {}
     """Updated player by the id of the player before and income, for idle seats that are not on a hex.
 
     Seats with equal players share one object, and continue to share one while they are idle.
@@ -155,14 +155,14 @@ def _gifts(moves: tuple[Move, ...]) -> dict[SeatKey, int]:
     return {key: given[key] for key in SEAT_KEYS if key in given} if given else given
 
 
-def _given(player: Player, move: Move, income: int) -> Player:
+def _given(player: FightSeat, move: Move, income: int) -> FightSeat:
     """Return a player with a title after its own gifts."""
     # A seat that gives 2 MP to one seat makes no other gift in that round.
     barred = next((int(key) for key, amount in move.give.items() if amount == MOST_GIVEN), None)
     return replace(player, moves=(*player.moves, move), barred=barred, income=income)
 
 
-def _moved(state: FightState, player: Player, move: Move, position: str, income: int) -> Player:
+def _moved(state: FightState, player: FightSeat, move: Move, position: str, income: int) -> FightSeat:
     """Return a player after its own move: the part of the result that it knows itself, and its income."""
     steps, strengths, spent, reached = len(move.path), player.strengths, player.spent, player.reached
     for name, amount in move.reinforce.items():
@@ -185,7 +185,7 @@ def _moved(state: FightState, player: Player, move: Move, position: str, income:
 
 
 def _visit(
-    state: FightState, players: list[Player], gifts: dict[SeatKey, int], arrived: dict[int, Pillar]
+    state: FightState, players: list[FightSeat], gifts: dict[SeatKey, int], arrived: dict[int, Pillar]
 ) -> tuple[FightState, tuple[Addressed, ...]]:
     """Admit the visitors of each pillar, or turn all of them away if they are a crowd (R2)."""
     places = [*arrived.values()]
@@ -204,7 +204,7 @@ def _visit(
     return replace(state, players=tuple(players), gifts=gifts, visitors=visitors), tuple(told)
 
 
-def checked_ask(player: Player, ask: Ask) -> Ask:
+def checked_ask(player: FightSeat, ask: Ask) -> Ask:
     """Return `ask` in canonical form. Raise Illegal unless each of the six titles shown has one use (R3)."""
     shown = player.visits[-1].titles
     named = [ask.body[0], ask.parting[0], ask.other[0], *ask.neither, ask.crest]

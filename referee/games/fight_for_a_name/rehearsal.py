@@ -30,9 +30,9 @@ from referee.games.fight_for_a_name.state import (
     SEAT_KEYS,
     SEATS,
     Amounts,
+    FightSeat,
     FightState,
     Phase,
-    Player,
     in_final_phase,
     on_board,
     winners,
@@ -77,7 +77,7 @@ def _right_pick(puzzle: Puzzle) -> Pick:
     return Pick(pick=next(pick for pick, total in zip(picks, sums, strict=True) if total == puzzle.target))
 
 
-def _gifts(state: FightState, player: Player, rng: Random) -> Move:
+def _gifts(state: FightState, player: FightSeat, rng: Random) -> Move:
     seats = [SEAT_KEYS[seat] for seat in on_board(state) if seat != player.barred]
     if not seats or rng.random() < SELDOM:
         return Move()
@@ -86,7 +86,7 @@ def _gifts(state: FightState, player: Player, rng: Random) -> Move:
     return Move(give={choice(rng, seats): choice(rng, (1, 2, 2))})
 
 
-def _ask(player: Player, rng: Random) -> Ask:
+def _ask(player: FightSeat, rng: Random) -> Ask:
     body, parting, other, one, two, crest = sample(rng, player.visits[-1].titles, 6)
     colours = rng.choices(COLOURS, k=3)
     return Ask(
@@ -98,7 +98,7 @@ def _ask(player: Player, rng: Random) -> Ask:
     )
 
 
-def _move(state: FightState, player: Player, rng: Random) -> Move:
+def _move(state: FightState, player: FightSeat, rng: Random) -> Move:
     """Return a move to a pillar for a crest or, with a crest, to a hex of a colour that its banner lacks.
 
     In the final phase the remaining MP may reinforce a hex.
@@ -132,7 +132,7 @@ def _one_of(paths: list[Path], rng: Random) -> Path:
     return choice(rng, paths or [()])
 
 
-def _colours_wanted(state: FightState, player: Player, title: Title) -> tuple[Colour, ...]:
+def _colours_wanted(state: FightState, player: FightSeat, title: Title) -> tuple[Colour, ...]:
     """Return the banner's colours for which the seat has strength on too few hexes, or both if it lacks none."""
     banner, of = state.setup.titles[title], _coloured(state)
     has = [of[name] for name in player.strengths]
@@ -140,7 +140,7 @@ def _colours_wanted(state: FightState, player: Player, title: Title) -> tuple[Co
     return tuple(colour for colour, lacks in lacking if lacks) or (banner.body, banner.parting)
 
 
-def _padded(path: Path, player: Player, rng: Random) -> Path:
+def _padded(path: Path, player: FightSeat, rng: Random) -> Path:
     """Return the path with some steps back and forth at its end: every MP spent adds strength."""
     spare = (player.mp - len(path)) // 2
     if len(path) <= 1 or spare < 1:
@@ -186,7 +186,7 @@ def _other_secrets(state: FightState, rng: Random) -> FightState:
     return replace(state, setup=setup, challenge=tuple(rng.sample(state.challenge, len(state.challenge))))
 
 
-def _other_player(state: FightState, player: Player, rng: Random) -> Player:
+def _other_player(state: FightState, player: FightSeat, rng: Random) -> FightSeat:
     """Return the player with its private facts redrawn; crests and strengths are public after the match."""
     over = state.phase == "over"
     crests: dict[Title, int] = dict.fromkeys(sorted(rng.sample(TITLES, rng.randrange(FEW))), 1)

@@ -9,7 +9,7 @@ from protocol.games.fight_for_a_name import Banner, Claim, HexKey, Move, Pick, P
 from protocol.games.fight_for_a_name.board import HEXES
 from referee.games.fight_for_a_name import ending
 from referee.games.fight_for_a_name.moving import INCOME, play_moves
-from referee.games.fight_for_a_name.state import SEAT_KEYS, FightState, Player, of_each, without
+from referee.games.fight_for_a_name.state import SEAT_KEYS, FightSeat, FightState, of_each, without
 from referee.rules import Addressed, MatchRandom, Transition, sample
 
 Holders = dict[HexKey, int]
@@ -45,14 +45,14 @@ def next_round(state: FightState) -> FightState:
     return replace(state, phase="move", round=state.round + 1, players=players, visitors=(), gifts={})
 
 
-def _ready(player: Player) -> Player:
+def _ready(player: FightSeat) -> FightSeat:
     """Return the player with its income paid and, on the board, its MP for the next round."""
     if player.position is None:
         return _paid(player)
     return replace(player, mp=player.mp + player.income + INCOME, income=0)
 
 
-def _paid(player: Player) -> Player:
+def _paid(player: FightSeat) -> FightSeat:
     """Return the player with its income paid."""
     return replace(player, mp=player.mp + player.income, income=0) if player.income else player
 
@@ -103,13 +103,13 @@ def _standings(state: FightState) -> list[Addressed]:
     return standings
 
 
-def _standing(player: Player) -> Standing | None:
+def _standing(player: FightSeat) -> Standing | None:
     if player.position is None:
         return None
     return Standing(mp=player.mp + player.income, crests=tuple(player.crests), strengths=player.strengths)
 
 
-def holders(players: Sequence[Player]) -> Holders:
+def holders(players: Sequence[FightSeat]) -> Holders:
     """Return the holder of each hex: the seat with the highest strength that no other seat shares.
 
     White hexes have no holder.
@@ -203,7 +203,7 @@ def _with_claim(state: FightState, title: Title, seat: int, hexes: tuple[HexKey,
     return replace(state, players=tuple(players), white=white, claims=dict(sorted(claims.items())))
 
 
-def _given_back(player: Player, hexes: tuple[HexKey, ...]) -> Player:
+def _given_back(player: FightSeat, hexes: tuple[HexKey, ...]) -> FightSeat:
     if player.strengths.keys().isdisjoint(hexes):
         return player
     back = sum(player.spent.get(name, 0) for name in hexes)

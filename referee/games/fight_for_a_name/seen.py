@@ -1,6 +1,6 @@
 """Views of a match for each seat, a spectator and the host.
 
-A seat's view is made of public facts and its own `Player`, never of another seat's.
+A seat's view is made of public facts and its own `FightSeat`, never of another seat's.
 """
 
 from msgspec.structs import replace
@@ -9,8 +9,8 @@ from protocol.games.fight_for_a_name import FightHostPlayer, FightHostView, Figh
 from protocol.games.fight_for_a_name.board import START
 from referee.games.fight_for_a_name.state import (
     SEAT_KEYS,
+    FightSeat,
     FightState,
-    Player,
     in_final_phase,
     title_of,
     winners,
@@ -99,7 +99,7 @@ def hosts_view(state: FightState) -> FightHostView:
     )
 
 
-def _host_player(player: Player) -> FightHostPlayer:
+def _host_player(player: FightSeat) -> FightHostPlayer:
     return FightHostPlayer(
         position=player.position,
         mp=player.mp,

@@ -1,6 +1,6 @@
 """State of a match of The Fight For a Name between two windows, and facts derived from it.
 
-A seat knows every field of its own `Player` except `income`, which it learns when the round ends. `history`,
+A seat knows every field of its own `FightSeat` except `income`, which it learns when the round ends. `history`,
 `white` and `claims` hold what all seats know.
 """
 
@@ -38,7 +38,7 @@ Amounts = dict[HexKey, int]
 """Amount per hex, above 0 only, ascending by number. Views share these dicts, so a change makes a new dict."""
 
 
-class Player(Struct, frozen=True, kw_only=True, gc=False):
+class FightSeat(Struct, frozen=True, kw_only=True, gc=False):
     """State of one seat."""
 
     position: str | None = START
@@ -68,7 +68,7 @@ class FightState(Struct, frozen=True, kw_only=True, gc=False):
     round: int = 0
     challenge: tuple[int, ...] = ()
     """Seats by their rank in the timed game, best first (R7)."""
-    players: tuple[Player, ...] = (Player(),) * SEATS
+    players: tuple[FightSeat, ...] = (FightSeat(),) * SEATS
     visitors: tuple[int, ...] = ()
     """Seats for which the window `pillar` is open."""
     history: tuple[RoundResult, ...] = ()
@@ -85,7 +85,7 @@ class FightState(Struct, frozen=True, kw_only=True, gc=False):
     revealed: Reveal | None = None
 
 
-def of_each(players: tuple[Player, ...], made: Callable[[Player], MadeT]) -> list[MadeT]:
+def of_each(players: tuple[FightSeat, ...], made: Callable[[FightSeat], MadeT]) -> list[MadeT]:
     """Return `made(player)` for each player, indexed by seat.
 
     `made` is called once per distinct object, because idle seats share one.

@@ -47,7 +47,7 @@ from referee.games.fight_for_a_name.histories import History, drawn_gifts, holde
 from referee.games.fight_for_a_name.moving import CROWD, INCOME, MOST_GIVEN, answer_to, play_moves
 from referee.games.fight_for_a_name.seen import voters
 from referee.games.fight_for_a_name.setup import SHOWN, SHOWN_AT, drawn_pillars
-from referee.games.fight_for_a_name.state import NUMBER, SEATS, Amounts, FightState, Phase, Player, winners
+from referee.games.fight_for_a_name.state import NUMBER, SEATS, Amounts, FightSeat, FightState, Phase, winners
 
 APART = 12
 """Number of values of the history that are redrawn between two worlds."""
@@ -69,7 +69,7 @@ def worlds(view: FightView, seat: int, rng: Random, options: FightOptions) -> It
     """
     if view.revealed is not None:
         raise ValueError("the match is over: nothing is hidden")
-    facts = Facts(view)
+    facts = BannerFacts(view)
     fails = 0
     while True:
         try:
@@ -79,7 +79,7 @@ def worlds(view: FightView, seat: int, rng: Random, options: FightOptions) -> It
             if fails > TRIES // ANEW:
                 raise
             continue
-        drawing = Drawing(view, seat, rng, replace(options, rounds=view.rounds), facts, history)
+        drawing = WorldSampler(view, seat, rng, replace(options, rounds=view.rounds), facts, history)
         for _ in range(ANEW):
             world = drawing.world()
             if world is None:
@@ -91,7 +91,7 @@ def worlds(view: FightView, seat: int, rng: Random, options: FightOptions) -> It
                 yield world
 
 
-class Facts:
+class BannerFacts:
     """Facts about banners and pillars from the seat's own visits and the reveal."""
 
     def __init__(self, view: FightView) -> None:
@@ -171,7 +171,7 @@ class Layouts:
         return colours
 
 
-class Drawing:
+class WorldSampler:
     """Sampler of worlds along one chain of histories."""
 
     def __init__(  # noqa: PLR0917 - all that it draws from
@@ -180,7 +180,7 @@ class Drawing:
         seat: int,
         rng: Random,
         options: FightOptions,
-        facts: Facts,
+        facts: BannerFacts,
         history: History,
     ) -> None:
         self.view, self.seat, self.rng, self.options = view, seat, rng, options
@@ -433,7 +433,7 @@ class Drawing:
         setup: FightSetup,
         banners: dict[Title, Colours],
         won: dict[Title, tuple[int, Pillar]],
-    ) -> Player:
+    ) -> FightSeat:
         """Draw the visits and crests of another seat, and return its player."""
         history = self.history
         title = next((title for title, claim in self.view.claims.items() if claim.seat == seat), None)
@@ -459,7 +459,7 @@ class Drawing:
         position = history.positions[-1].get(seat)
         last = moves[-1] if moves and position is None else Move()
         mp = cast("int", history.mp(seat))
-        return Player(
+        return FightSeat(
             position=position,
             mp=0 if position is None else mp + INCOME * (history.rounds < self.view.round),
             crests=dict(sorted(crests.items())),
@@ -583,7 +583,7 @@ class Drawing:
             moves[number] = Move(path=way)
 
 
-def _put(players: tuple[Player, ...], seat: int, player: Player) -> tuple[Player, ...]:
+def _put(players: tuple[FightSeat, ...], seat: int, player: FightSeat) -> tuple[FightSeat, ...]:
     return (*players[:seat], player, *players[seat + 1 :])
 
 
@@ -610,8 +610,8 @@ def _drawn_ask(shown: tuple[Title, ...], crest: Title, rng: Random) -> Ask:
     )
 
 
-def _own_player(view: FightView) -> Player:
-    return Player(
+def _own_player(view: FightView) -> FightSeat:
+    return FightSeat(
         position=view.position,
         mp=view.mp or 0,
         crests=view.crests,
@@ -628,7 +628,7 @@ def _amounts(by_name: dict[str, int]) -> Amounts:
     return {name: by_name[name] for name in HEXES if by_name.get(name)}
 
 
-def _before_the_move(view: FightView) -> Player:
+def _before_the_move(view: FightView) -> FightSeat:
     """Return the seat's own player before its move of this round, which is the last one in the view."""
     move, own = view.moves[-1], _own_player(view)
     before = replace(

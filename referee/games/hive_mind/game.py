@@ -36,7 +36,7 @@ from referee.games.hive_mind.state import (
     RULE_SETS,
     SEATS,
     HiveMindState,
-    Turn,
+    OpenHives,
     check_values,
     draw_values,
     play_on,
@@ -63,7 +63,7 @@ from referee.rules import (
 
 MOST_GARNETS = 10**100
 """Maximum of the option `garnets`: more than any match needs, and sums of it still fit in messages."""
-NOT_IN_PLAY = Turn((), 0)
+NOT_IN_PLAY = OpenHives((), 0)
 ROUNDS_CHOICES = 54
 """Most choices of a seat in its rounds: 3 Hives, 3 rounds, doubles, blocks and guesses."""
 SCORES_CHOICES = 4 * (1 + 4_300)

@@ -13,7 +13,7 @@ from typing import assert_never
 from protocol.games.hive_mind import BUYING_ROUND, BreakTie, GiveToken, HiveMindView, Kind, Round, Scores
 from protocol.games.hive_mind.board import CELLS, KINDS, SHAPES, shape_named
 from protocol.words import Action
-from referee.games.hive_mind.state import ROUNDS, RULE_SETS, SEATS, HiveMindState, Turn, price, turn, wallet
+from referee.games.hive_mind.state import ROUNDS, RULE_SETS, SEATS, HiveMindState, OpenHives, price, turn, wallet
 from referee.rules import Building, Illegal, choice_mask, remembered
 
 SHAPE_NAMES = tuple(SHAPES)
@@ -235,7 +235,7 @@ def _seat_kinds_left(
     return {hive: _KINDS_LEFT[kinds] for hive, kinds in used.items()}
 
 
-def checked_round(state: HiveMindState, now: Turn, seat: int, action: Round) -> Round:
+def checked_round(state: HiveMindState, now: OpenHives, seat: int, action: Round) -> Round:
     """Return a round's canonical spelling. Raise Illegal by R5, R6, R12, or if a part belongs to another round."""
     for named in (action.place, action.double, action.block, action.guess):
         if named:
@@ -268,7 +268,7 @@ def checked_scores(seat: int, action: Scores) -> Scores:
     return Scores(scores=dict(sorted(action.scores.items())))
 
 
-def _check_in_play(now: Turn, hives: Iterable[str]) -> None:
+def _check_in_play(now: OpenHives, hives: Iterable[str]) -> None:
     for hive in hives:
         if hive not in now.hives:
             raise Illegal(f"{_quoted(hive)} is no Hive in play; that is {', '.join(now.hives)}")

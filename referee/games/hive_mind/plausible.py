@@ -11,7 +11,7 @@ from protocol.games.hive_mind import BUYING_ROUND
 from protocol.games.hive_mind.board import SHAPES
 from referee.games.hive_mind.legal import kinds_left
 from referee.games.hive_mind.scoring import count, score
-from referee.games.hive_mind.state import ROUNDS, SEATS, HiveMindState, Turn, draw_values, turn
+from referee.games.hive_mind.state import ROUNDS, SEATS, HiveMindState, OpenHives, draw_values, turn
 
 Json = dict[str, Any]
 
@@ -31,7 +31,7 @@ def plausible(state: HiveMindState, seat: int, rng: Random) -> Json:
     return {"scores": {str(other): totals[other] + rng.choice((0, 1, -1)) for other in others}}
 
 
-def _round(state: HiveMindState, now: Turn, seat: int, rng: Random) -> Json:
+def _round(state: HiveMindState, now: OpenHives, seat: int, rng: Random) -> Json:
     action: Json = {"place": _place(state, now, seat, rng)}
     if now.number == BUYING_ROUND:
         action |= {key: [rng.choice(now.hives)] for key in ("double", "block") if rng.random() < HALF}
@@ -41,7 +41,7 @@ def _round(state: HiveMindState, now: Turn, seat: int, rng: Random) -> Json:
     return action
 
 
-def _place(state: HiveMindState, now: Turn, seat: int, rng: Random) -> dict[str, str]:
+def _place(state: HiveMindState, now: OpenHives, seat: int, rng: Random) -> dict[str, str]:
     idle = next(iter(state.values.values())).startswith("3")
     place: dict[str, str] = {}
     for hive, kinds in kinds_left(state)[seat].items():

@@ -39,8 +39,8 @@ from referee.games.hive_mind.state import (
     RULE_SETS,
     SEATS,
     HiveMindState,
-    Result,
-    Turn,
+    OpenHives,
+    PointResults,
     play_on,
     rounds_on,
     seats_that,
@@ -133,7 +133,7 @@ def _go_on(state: HiveMindState, telling: _Telling, rng: MatchRandom) -> Transit
     return Transition(replace(state, told=tuple(map(tuple, told))), tuple(starmap(Addressed, telling)))
 
 
-def _hints(state: HiveMindState, now: Turn, actions: Sequence[Round]) -> _Telling:
+def _hints(state: HiveMindState, now: OpenHives, actions: Sequence[Round]) -> _Telling:
     """Return the hints for each seat's shapes, always computed from initial values."""
     hints: _Telling = []
     for seat, action in enumerate(actions):
@@ -150,7 +150,7 @@ def hint(values: str, hive: str, number: int, cells: str) -> Hint:
     return Hint(hive=hive, round=number, shape=shape.kind, cells=cells, looks=shape.looks, total=seen)
 
 
-def _round_result(now: Turn, actions: Sequence[Round]) -> RoundResult:
+def _round_result(now: OpenHives, actions: Sequence[Round]) -> RoundResult:
     """Return the number of shapes by kind and by hex, the only public facts about placements."""
     return RoundResult(hives={hive: _hive_round(now.number, hive, actions) for hive in now.hives})
 
@@ -174,7 +174,7 @@ def _users(state: HiveMindState, what: Literal["double", "block"], hives: Sequen
     return users
 
 
-def _last_words(state: HiveMindState, result: Result) -> _Telling:
+def _last_words(state: HiveMindState, result: PointResults) -> _Telling:
     """Return the final events: the reveal and, in `recharged`, the Blocks before it."""
     rules = RULE_SETS[state.variant]
     placements: list[dict[str, tuple[str | None, ...]]] = [{} for _ in range(SEATS)]

@@ -15,9 +15,9 @@ from referee.games.hive_mind.state import (
     RULE_SETS,
     SEATS,
     HiveMindState,
-    Play,
-    Result,
-    RuleSet,
+    HiveMoves,
+    HiveRuleSet,
+    PointResults,
     masks,
     play_on,
 )
@@ -31,7 +31,7 @@ MASKS: dict[str | None, int] = {None: 0, **{shape.cells: shape.mask for shape in
 """Masks of hexes, indexed by shape; A is the lowest bit."""
 
 
-class Tally(Struct):
+class SeatCount(Struct):
     """A mutable count of one seat's points and feats; see `Points`."""
 
     hexes: int = 0
@@ -45,20 +45,20 @@ class Tally(Struct):
 def count(state: HiveMindState) -> tuple[tuple[Points, ...], tuple[int, ...]]:
     """Return each seat's points so far, without those for guessed scores, and its feats."""
     gauntlet = RULE_SETS[state.variant].gauntlet
-    tallies = [Tally() for _ in range(SEATS)]
+    tallies = [SeatCount() for _ in range(SEATS)]
     for hive, values in state.values.items():
         _count_hive(values, play_on(state, hive), gauntlet, tallies)
     return _told(tallies)
 
 
-def count_hive(values: str, play: Play, gauntlet: bool) -> list[Tally]:
+def count_hive(values: str, play: HiveMoves, gauntlet: bool) -> list[SeatCount]:
     """Return the points of one Hive, indexed by seat, with feats if `gauntlet`."""
-    tallies = [Tally() for _ in range(SEATS)]
+    tallies = [SeatCount() for _ in range(SEATS)]
     _count_hive(values, play, gauntlet, tallies)
     return tallies
 
 
-def _count_hive(values: str, play: Play, gauntlet: bool, tallies: list[Tally]) -> None:
+def _count_hive(values: str, play: HiveMoves, gauntlet: bool, tallies: list[SeatCount]) -> None:
     """Add the points of one Hive to the tallies."""
     _count_hexes(values, play, tallies)
     _count_guesses(values, play, tallies)
@@ -66,9 +66,9 @@ def _count_hive(values: str, play: Play, gauntlet: bool, tallies: list[Tally]) -
         _count_feats(values, play, tallies)
 
 
-def summed(hives: Iterable[list[Tally]]) -> tuple[tuple[Points, ...], tuple[int, ...]]:
+def summed(hives: Iterable[list[SeatCount]]) -> tuple[tuple[Points, ...], tuple[int, ...]]:
     """Return the points and feats of all Hives, indexed by seat."""
-    sums = [Tally() for _ in range(SEATS)]
+    sums = [SeatCount() for _ in range(SEATS)]
     for tallies in hives:
         for total, each in zip(sums, tallies, strict=True):
             total.hexes += each.hexes
@@ -80,7 +80,7 @@ def summed(hives: Iterable[list[Tally]]) -> tuple[tuple[Points, ...], tuple[int,
     return _told(sums)
 
 
-def _told(tallies: Sequence[Tally]) -> tuple[tuple[Points, ...], tuple[int, ...]]:
+def _told(tallies: Sequence[SeatCount]) -> tuple[tuple[Points, ...], tuple[int, ...]]:
     """Convert tallies to points and feats, indexed by seat."""
     points = [
         Points(
@@ -121,7 +121,7 @@ def with_right_guesses(points: Sequence[Points], right: Sequence[RightGuess]) ->
     return tuple([replace(each, score_guesses=change) for each, change in zip(points, net, strict=True)])
 
 
-def values_now(values: str, play: Play) -> str:
+def values_now(values: str, play: HiveMoves) -> str:
     """Return a Hive's current values: 0 for scored hexes."""
     scored = 0
     for placements in play.placements[1:]:
@@ -129,7 +129,7 @@ def values_now(values: str, play: Play) -> str:
     return "".join(["0" if scored >> at & 1 else value for at, value in enumerate(values)])
 
 
-def _count_hexes(values: str, play: Play, tallies: list[Tally]) -> None:
+def _count_hexes(values: str, play: HiveMoves, tallies: list[SeatCount]) -> None:
     """Count rounds 2 and 3 of a Hive: an odd number of shapes scores a hex once; otherwise Blocks may count."""
     _, twos, threes = masks(values)
     scored = 0
@@ -164,14 +164,14 @@ def _alone(over: Sequence[int]) -> int:
     return once & ~twice
 
 
-def _gain(tally: Tally, cells: int, twos: int, threes: int) -> None:
+def _gain(tally: SeatCount, cells: int, twos: int, threes: int) -> None:
     two, three = (cells & twos).bit_count(), (cells & threes).bit_count()
     tally.hexes += cells.bit_count() + two + 2 * three
     tally.threes += 3 * three
     tally.twos += 2 * two
 
 
-def _count_blocks(over: list[int], left: int, play: Play, tallies: list[Tally]) -> None:
+def _count_blocks(over: list[int], left: int, play: HiveMoves, tallies: list[SeatCount]) -> None:
     """Give each blocker a point per unscored hex that its shape and another doubling seat's shape cover."""
     for seat in play.blockers:
         doubled = 0
@@ -181,7 +181,7 @@ def _count_blocks(over: list[int], left: int, play: Play, tallies: list[Tally]) 
         tallies[seat].blocks += (over[seat] & doubled & left).bit_count()
 
 
-def _count_guesses(values: str, play: Play, tallies: list[Tally]) -> None:
+def _count_guesses(values: str, play: HiveMoves, tallies: list[SeatCount]) -> None:
     """Give a point each for the right set of 1s, of 2s and of 3s (R12)."""
     ones, twos, threes = masks(values)
     for seat, guess in enumerate(play.guesses):
@@ -190,7 +190,7 @@ def _count_guesses(values: str, play: Play, tallies: list[Tally]) -> None:
             tallies[seat].guesses += (guessed[0] == ones) + (guessed[1] == twos) + (guessed[2] == threes)
 
 
-def _count_feats(values: str, play: Play, tallies: list[Tally]) -> None:
+def _count_feats(values: str, play: HiveMoves, tallies: list[SeatCount]) -> None:
     """Count the four feats of `gauntlet`; a seat needs to have placed the shapes that a feat is about (R4)."""
     twos = masks(values)[1]
     every = (1 << len(CELLS)) - 1
@@ -215,7 +215,7 @@ WINNER_TOKENS = 2
 """Tokens of the winner; in `tempo-up` one of them goes to another seat."""
 
 
-def settle(rules: RuleSet, points: Sequence[Points], feats: Sequence[int]) -> Result:
+def settle(rules: HiveRuleSet, points: Sequence[Points], feats: Sequence[int]) -> PointResults:
     """Compute the result from all points and feats."""
     seats = range(SEATS)
     ranking = ranked(seats, lambda seat: standing(rules, points[seat]))
@@ -226,7 +226,7 @@ def settle(rules: RuleSet, points: Sequence[Points], feats: Sequence[int]) -> Re
         feats_winner = _only(most_feats)
         with_token = (_only(ranking[0]), feats_winner)
         candidates = [seat for seat in seats if seat not in with_token]
-    return Result(
+    return PointResults(
         points=tuple(points),
         feats=tuple(feats) if rules.gauntlet else None,
         ranking=ranking,
@@ -254,12 +254,12 @@ def outcome(state: HiveMindState) -> Outcome | None:
     )
 
 
-def feats_by_seat(result: Result) -> dict[str, int] | UnsetType:
+def feats_by_seat(result: PointResults) -> dict[str, int] | UnsetType:
     """Return the feats indexed by seat, for the reveal and the outcome; UNSET except in `gauntlet`."""
     return UNSET if result.feats is None else by_seat(result.feats)
 
 
-def standing(rules: RuleSet, points: Points) -> tuple[int, ...]:
+def standing(rules: HiveRuleSet, points: Points) -> tuple[int, ...]:
     """Return the ranking key of a seat; higher is better (R11)."""
     return order(points) if rules.gauntlet else (*order(points), points.guesses)
 
@@ -274,7 +274,7 @@ def _only(seats: tuple[int, ...]) -> int | None:
     return seats[0] if len(seats) == 1 else None
 
 
-def _tokens(rules: RuleSet, result: Result, token_to: int | None) -> dict[str, int]:
+def _tokens(rules: HiveRuleSet, result: PointResults, token_to: int | None) -> dict[str, int]:
     """Return the tokens won, indexed by seat. A winner that gives none away still has only one (R9)."""
     tokens = [0] * SEATS
     winner = _only(result.winners)
@@ -286,7 +286,7 @@ def _tokens(rules: RuleSet, result: Result, token_to: int | None) -> dict[str, i
     return {str(seat): number for seat, number in enumerate(tokens) if number}
 
 
-def _garnets(rules: RuleSet, scores: dict[str, int]) -> dict[str, int]:
+def _garnets(rules: HiveRuleSet, scores: dict[str, int]) -> dict[str, int]:
     if rules.garnets_for == "top scores":
         least = sorted(scores.values())[-TOP]
         return dict.fromkeys([seat for seat, total in scores.items() if total >= least], 1)

@@ -19,7 +19,7 @@ ROUNDS = 3
 """Rounds per Hive."""
 
 
-class RuleSet(Struct, frozen=True, kw_only=True):
+class HiveRuleSet(Struct, frozen=True, kw_only=True):
     """The differences between the three variants."""
 
     hives: tuple[str, ...]
@@ -42,14 +42,14 @@ class RuleSet(Struct, frozen=True, kw_only=True):
 
 
 RULE_SETS = {
-    "recharged": RuleSet(
+    "recharged": HiveRuleSet(
         hives=("Charge", "Marcer", "Zero"),
         at_once=True,
         garnets=0,
         free_uses=1,
         blocks_at_end=True,
     ),
-    "tempo-up": RuleSet(
+    "tempo-up": HiveRuleSet(
         hives=("1", "2", "3"),
         at_once=True,
         garnets=2,
@@ -59,7 +59,7 @@ RULE_SETS = {
         gives_token=True,
         garnets_for="top scores",
     ),
-    "gauntlet": RuleSet(
+    "gauntlet": HiveRuleSet(
         hives=("1", "2"),
         at_once=False,
         garnets=8,
@@ -71,7 +71,7 @@ RULE_SETS = {
 }
 
 
-class Result(Struct, frozen=True, kw_only=True):
+class PointResults(Struct, frozen=True, kw_only=True):
     """The result of all points. `points` and `feats` are indexed by seat."""
 
     points: tuple[Points, ...]
@@ -105,7 +105,7 @@ class HiveMindState(Struct, frozen=True, kw_only=True):
     """Resolved actions, indexed by round, then by seat."""
     scores: tuple[dict[str, int], ...] | None = None
     """Each seat's guesses of the others' totals; None until they are submitted."""
-    result: Result | None = None
+    result: PointResults | None = None
     """None until all points are known."""
     token_asked: bool = False
     """True once the window `give_token` has closed."""
@@ -116,14 +116,14 @@ class HiveMindState(Struct, frozen=True, kw_only=True):
     """Events so far, indexed by seat; the last tuple has the public events."""
 
 
-class Turn(Struct, frozen=True):
+class OpenHives(Struct, frozen=True):
     """The Hives in play and the number of their round, from 1."""
 
     hives: tuple[str, ...]
     number: int
 
 
-class Play(Struct, frozen=True):
+class HiveMoves(Struct, frozen=True):
     """All moves on one Hive so far."""
 
     placements: tuple[tuple[str | None, ...], ...]
@@ -133,16 +133,16 @@ class Play(Struct, frozen=True):
     guesses: tuple[str | None, ...]
 
 
-def _turns(rules: RuleSet) -> tuple[Turn | None, ...]:
+def _turns(rules: HiveRuleSet) -> tuple[OpenHives | None, ...]:
     """Return all rounds of a match in order, then None; indexed by number of rounds played."""
     together = [rules.hives] if rules.at_once else [(hive,) for hive in rules.hives]
-    return (*starmap(Turn, product(together, range(1, ROUNDS + 1))), None)
+    return (*starmap(OpenHives, product(together, range(1, ROUNDS + 1))), None)
 
 
 _TURNS = {variant: _turns(rules) for variant, rules in RULE_SETS.items()}
 
 
-def turn(state: HiveMindState) -> Turn | None:
+def turn(state: HiveMindState) -> OpenHives | None:
     """Return the next round; None if all are played."""
     return _TURNS[state.variant][len(state.rounds)]
 
@@ -156,10 +156,10 @@ def rounds_on(state: HiveMindState, hive: str) -> tuple[tuple[Round, ...], ...]:
     return state.rounds[first : first + ROUNDS]
 
 
-def play_on(state: HiveMindState, hive: str) -> Play:
+def play_on(state: HiveMindState, hive: str) -> HiveMoves:
     """Return all moves on a Hive so far."""
     rounds = rounds_on(state, hive)
-    return Play(
+    return HiveMoves(
         placements=tuple([tuple([action.place.get(hive) for action in actions]) for actions in rounds]),
         doublers=seats_that("double", rounds, hive),
         blockers=seats_that("block", rounds, hive),
@@ -186,7 +186,7 @@ def wallet(state: HiveMindState, seat: int) -> Wallet:
     )
 
 
-def price(rules: RuleSet, action: Round) -> int:
+def price(rules: HiveRuleSet, action: Round) -> int:
     """Return the price of a round's Doubles and Blocks in garnets, after free uses.
 
     All free uses are available each time: a variant with free uses has only one round that allows them.

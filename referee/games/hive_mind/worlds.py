@@ -44,7 +44,7 @@ from protocol.games.hive_mind.board import CELLS, SHAPES
 from protocol.games.hive_mind.layouts import fitting
 from referee.games.hive_mind import play
 from referee.games.hive_mind.scoring import (
-    Tally,
+    SeatCount,
     count_hive,
     order,
     right_guesses,
@@ -59,10 +59,10 @@ from referee.games.hive_mind.state import (
     RULE_SETS,
     SEATS,
     HiveMindState,
-    Play,
-    Result,
-    RuleSet,
-    Turn,
+    HiveMoves,
+    HiveRuleSet,
+    OpenHives,
+    PointResults,
     draw_values,
     price,
     turn,
@@ -70,7 +70,7 @@ from referee.games.hive_mind.state import (
 from referee.rules import MatchRandom
 
 Column = tuple[Kind | None, ...]
-"""Kinds placed on a Hive in a round, indexed like `Known.others`; None: no shape."""
+"""Kinds placed on a Hive in a round, indexed like `SeatConstraints.others`; None: no shape."""
 APART = 6
 """Steps of the walk from one world to the next."""
 MOST_STEPS, MOST_WALKS = 5_000, 20
@@ -149,10 +149,10 @@ class Buying(Struct, frozen=True):
     blocks: tuple[tuple[str, ...], ...] = ((),)
 
 
-class Played(Struct, frozen=True):
+class ObservedRound(Struct, frozen=True):
     """A finished round."""
 
-    turn: Turn
+    turn: OpenHives
     own: Round
     told: tuple[HiveMindEvent, ...]
     """Public events."""
@@ -160,7 +160,7 @@ class Played(Struct, frozen=True):
     """Purchases of the other seats, indexed by seat."""
 
 
-class End(Struct, frozen=True):
+class KnownResult(Struct, frozen=True):
     """A seat's knowledge of the result of all points."""
 
     winner: int | None
@@ -175,12 +175,12 @@ class End(Struct, frozen=True):
     guessed: ScoreGuesses | None
 
 
-class Known(Struct, frozen=True):
+class SeatConstraints(Struct, frozen=True):
     """All constraints on the worlds of one seat."""
 
     view: HiveMindView
     start: HiveMindState
-    rules: RuleSet
+    rules: HiveRuleSet
     seat: int
     others: tuple[int, ...]
     hives: dict[str, Hive]
@@ -188,23 +188,23 @@ class Known(Struct, frozen=True):
     """Possible combinations of indices into each Hive's `first`."""
     weights: tuple[int, ...]
     """Cumulative weights of `firsts`: the number of ways to continue in the later rounds."""
-    rounds: tuple[Played, ...]
+    rounds: tuple[ObservedRound, ...]
     told: tuple[HiveMindEvent, ...]
     """Events of the seat in the rounds."""
     over: bool
     """True if all rounds are played."""
-    end: End | None
+    end: KnownResult | None
     """None until all points are decided."""
 
 
 Shapes = tuple[str | None, ...]
-"""Shapes placed on a Hive in a round, indexed like `Known.others`; None: no shape."""
+"""Shapes placed on a Hive in a round, indexed like `SeatConstraints.others`; None: no shape."""
 
 
 RIGHT = ""
 
 
-class Drawn(Struct):
+class HiddenPart(Struct):
     """The hidden part of a world. Its fields are replaced but never mutated."""
 
     values: dict[str, str]
@@ -244,7 +244,7 @@ def worlds(view: HiveMindView, rng: Random, start: HiveMindState) -> Iterator[Hi
         yield _state(known, _drawn(known, rng))
 
 
-def _known(view: HiveMindView, seat: int, start: HiveMindState) -> Known:
+def _known(view: HiveMindView, seat: int, start: HiveMindState) -> SeatConstraints:
     rules = RULE_SETS[start.variant]
     others = tuple(other for other in range(SEATS) if other != seat)
     hives = {hive: _hive(view, hive) for hive in rules.hives}
@@ -256,7 +256,7 @@ def _known(view: HiveMindView, seat: int, start: HiveMindState) -> Known:
         if not rules.at_once or _differ([hive.first[at] for hive, at in chosen]):
             firsts.append(which)
             weights.append(prod(len(hive.later[at]) for hive, at in chosen))
-    return Known(
+    return SeatConstraints(
         view=view,
         start=start,
         rules=rules,
@@ -273,8 +273,8 @@ def _known(view: HiveMindView, seat: int, start: HiveMindState) -> Known:
 
 
 def _rounds(
-    view: HiveMindView, start: HiveMindState, rules: RuleSet, others: tuple[int, ...]
-) -> tuple[Played, ...]:
+    view: HiveMindView, start: HiveMindState, rules: HiveRuleSet, others: tuple[int, ...]
+) -> tuple[ObservedRound, ...]:
     told: list[list[HiveMindEvent]] = []
     for event in view.told:
         if isinstance(event, RoundResult):
@@ -287,9 +287,9 @@ def _rounds(
             doubles |= event.hives
     blocks = _blocks(view, rules)
     garnets = list(start.garnets)
-    rounds: list[Played] = []
+    rounds: list[ObservedRound] = []
     for number, own in enumerate(view.submitted):
-        now = cast("Turn", turn(replace(start, rounds=((),) * number)))
+        now = cast("OpenHives", turn(replace(start, rounds=((),) * number)))
         buying = dict.fromkeys(others, Buying())
         for seat in others if now.number == BUYING_ROUND else ():
             double = tuple(sorted(hive for hive in now.hives if seat in doubles.get(hive, ())))
@@ -299,11 +299,13 @@ def _rounds(
             buying[seat] = Buying(double, tuple(block))
             # `block[0]` is exact if another buying round follows, because these Blocks are revealed before it.
             garnets[seat] -= price(rules, Round(double=double, block=block[0]))
-        rounds.append(Played(now, own, tuple(told[number]), buying))
+        rounds.append(ObservedRound(now, own, tuple(told[number]), buying))
     return tuple(rounds)
 
 
-def _payable(rules: RuleSet, garnets: int, double: tuple[str, ...], hives: Sequence[str]) -> list[tuple[str, ...]]:
+def _payable(
+    rules: HiveRuleSet, garnets: int, double: tuple[str, ...], hives: Sequence[str]
+) -> list[tuple[str, ...]]:
     """Return the sets of Blocks that a seat can pay in addition to these Doubles."""
     most = len(hives) if rules.block_price is not None else min(len(hives), rules.free_uses)
     ways: list[tuple[str, ...]] = []
@@ -314,18 +316,18 @@ def _payable(rules: RuleSet, garnets: int, double: tuple[str, ...], hives: Seque
     return ways
 
 
-def _blocks(view: HiveMindView, rules: RuleSet) -> dict[str, tuple[int, ...]]:
+def _blocks(view: HiveMindView, rules: HiveRuleSet) -> dict[str, tuple[int, ...]]:
     """Return the blocking seats, indexed by Hive; only Hives with revealed Blocks are in it."""
     told = [event for event in view.told if isinstance(event, Blocks)]
     revealed = product(rules.hives, told) if rules.at_once else zip(rules.hives, told, strict=False)
     return {hive: event.hives.get(hive, ()) for hive, event in revealed}
 
 
-def _end_known(view: HiveMindView, seat: int, rules: RuleSet) -> End:
+def _end_known(view: HiveMindView, seat: int, rules: HiveRuleSet) -> KnownResult:
     given = next((event for event in view.told if isinstance(event, TokenGiven)), None)
     winner = given.giver if given else None
     tie = view.window == "break_tie"
-    return End(
+    return KnownResult(
         winner=seat if view.window is not None else winner,
         tie=tie or given is not None or not rules.gives_token,
         tied=view.tied,
@@ -391,12 +393,12 @@ def _fitting(hints: tuple[Hint, ...]) -> list[str]:
     return found
 
 
-def _drawn(known: Known, rng: Random) -> Drawn:
+def _drawn(known: SeatConstraints, rng: Random) -> HiddenPart:
     """Draw the hidden part of a world, without regard to a known result of the points."""
     end = known.end
     right = rng.sample(known.others, end.guessed.guessed_by) if end and end.guessed else ()
     last = [hive for each in known.rounds if each.turn.number == ROUNDS for hive in each.turn.hives]
-    return Drawn(
+    return HiddenPart(
         values={name: _values(hive, known.over, rng) for name, hive in known.hives.items()},
         placed=_placed(known, rng),
         blocks=tuple(
@@ -412,12 +414,12 @@ def _drawn(known: Known, rng: Random) -> Drawn:
     )
 
 
-def _guess(known: Known, rng: Random) -> str:
+def _guess(known: SeatConstraints, rng: Random) -> str:
     """Draw another seat's guess of a Hive; it is right with probability 1/2 if the result is known."""
     return RIGHT if known.end is not None and rng.random() < 1 / 2 else draw_values(rng)
 
 
-def _state(known: Known, drawn: Drawn) -> HiveMindState:
+def _state(known: SeatConstraints, drawn: HiddenPart) -> HiveMindState:
     """Build the state after the rounds, still without a result."""
     rounds = []
     told: list[list[HiveMindEvent]] = [[] for _ in range(SEATS + 1)]
@@ -460,7 +462,7 @@ def _values(hive: Hive, over: bool, rng: Random) -> str:
     return draw_values(rng) if hive.values is None else hive.values[int(rng.random() * len(hive.values))]
 
 
-def _placed(known: Known, rng: Random) -> dict[str, tuple[Shapes, ...]]:
+def _placed(known: SeatConstraints, rng: Random) -> dict[str, tuple[Shapes, ...]]:
     """Draw the others' shapes, indexed by Hive, then by round."""
     which = known.firsts[_weighted(known.weights, rng)]
     placed = {}
@@ -488,7 +490,7 @@ def _weighted(cumulative: Sequence[int], rng: Random) -> int:
     return bisect(cumulative, rng.random() * cumulative[-1])
 
 
-def _walk(known: Known, end: End, rng: Random) -> Iterator[HiveMindState]:
+def _walk(known: SeatConstraints, end: KnownResult, rng: Random) -> Iterator[HiveMindState]:
     """Yield worlds with the known result.
 
     This is a Metropolis walk over the hidden part. Steps that increase the difference from the known result are
@@ -517,7 +519,7 @@ def _walk(known: Known, end: End, rng: Random) -> Iterator[HiveMindState]:
     raise ValueError("no world was found whose end is as told")
 
 
-def _moved(known: Known, drawn: Drawn, rng: Random) -> tuple[Drawn, Iterable[str]]:
+def _moved(known: SeatConstraints, drawn: HiddenPart, rng: Random) -> tuple[HiddenPart, Iterable[str]]:
     """Redraw one part. Return the new hidden part and the Hives whose points may change."""
     name = rng.choice(known.rules.hives)
     match rng.choices(
@@ -556,7 +558,7 @@ def _moved(known: Known, drawn: Drawn, rng: Random) -> tuple[Drawn, Iterable[str
             assert_never(unreachable)
 
 
-def _tallies(known: Known, drawn: Drawn, hive: str) -> list[Tally]:
+def _tallies(known: SeatConstraints, drawn: HiddenPart, hive: str) -> list[SeatCount]:
     """Count the points of a Hive, indexed by seat."""
     placements, doublers, blockers = [], [], []
     guesses: list[str | None] = [None] * SEATS
@@ -572,13 +574,13 @@ def _tallies(known: Known, drawn: Drawn, hive: str) -> list[Tally]:
             guesses[known.seat] = played.own.guess.get(hive)
     for seat, guess in drawn.guesses[hive].items():
         guesses[seat] = guess or drawn.values[hive]
-    done = Play(tuple(placements), tuple(doublers), tuple(blockers), tuple(guesses))
+    done = HiveMoves(tuple(placements), tuple(doublers), tuple(blockers), tuple(guesses))
     return count_hive(drawn.values[hive], done, known.rules.gauntlet)
 
 
 def _result(
-    known: Known, end: End, drawn: Drawn, tallies: dict[str, list[Tally]]
-) -> tuple[float, Result, list[Scores]]:
+    known: SeatConstraints, end: KnownResult, drawn: HiddenPart, tallies: dict[str, list[SeatCount]]
+) -> tuple[float, PointResults, list[Scores]]:
     """Return the difference from the known result (0: none), the result, and the guessed scores."""
     points, feats = summed(tallies.values())
     off: float = 0
@@ -592,7 +594,7 @@ def _result(
     return off + _off(known, end, result), result, scores
 
 
-def _off(known: Known, end: End, result: Result) -> float:
+def _off(known: SeatConstraints, end: KnownResult, result: PointResults) -> float:
     """Return the difference between a result and the known facts about it; 0 if they agree."""
     points = result.points
     standings = [standing(known.rules, each) for each in points]
@@ -617,7 +619,7 @@ def _off(known: Known, end: End, result: Result) -> float:
     return off or float(not result.winner_breaks_tie)
 
 
-def _ended(state: HiveMindState, end: End, result: Result, scores: list[Scores]) -> HiveMindState:
+def _ended(state: HiveMindState, end: KnownResult, result: PointResults, scores: list[Scores]) -> HiveMindState:
     """Play the windows after the rounds, as far as this seat knows them."""
     state = play.close_scores(state, scores, MatchRandom(0)).state if scores else replace(state, result=result)
     if end.asked:
@@ -626,8 +628,8 @@ def _ended(state: HiveMindState, end: End, result: Result, scores: list[Scores])
     return state
 
 
-def _scores(known: Known, drawn: Drawn, totals: list[int]) -> list[Scores]:
-    """Return all seats' guessed scores; the seats of `Drawn.right` guess this seat's total."""
+def _scores(known: SeatConstraints, drawn: HiddenPart, totals: list[int]) -> list[Scores]:
+    """Return all seats' guessed scores; the seats of `HiddenPart.right` guess this seat's total."""
     most = max(totals)
     guesses: dict[int, dict[str, int]] = {seat: {} for seat in known.others}
     for (seat, other), share in drawn.scores.items():

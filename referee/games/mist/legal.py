@@ -14,7 +14,7 @@ from msgspec import UNSET
 from protocol.games.mist import ChooseFirst, MistView, Turn
 from protocol.games.mist.board import BOARD
 from protocol.words import Action
-from referee.games.mist.turns import SPELLED, Terms
+from referee.games.mist.turns import SPELLED, TurnConstraints
 from referee.rules import Building, Illegal, choice_mask
 
 CELLS = len(BOARD.names)
@@ -27,7 +27,7 @@ BITS = tuple(BOARD.name)
 NUMBER = {name: number for number, name in enumerate(BOARD.names)}
 
 
-def checked_turn(terms: Terms, turn: Turn) -> Turn:
+def checked_turn(terms: TurnConstraints, turn: Turn) -> Turn:
     """Return a turn in canonical spelling. Raise Illegal by R1, R2, R3 or R5."""
     if turn.cells is UNSET:
         if not turn.swap:

@@ -35,7 +35,7 @@ _AROUND = {bit: BOARD.neighbours(bit) for bit in BOARD.name}
 """Masks of a cell's neighbours, indexed by the cell's mask."""
 
 
-class RuleSet(Struct, frozen=True, kw_only=True):
+class MistRuleSet(Struct, frozen=True, kw_only=True):
     """The differences between the two variants."""
 
     least: int
@@ -53,10 +53,10 @@ class RuleSet(Struct, frozen=True, kw_only=True):
 
 
 RULE_SETS = {
-    "heaven-and-hell": RuleSet(
+    "heaven-and-hell": MistRuleSet(
         least=0, default=Turn(cells=()), forbidden_first=("E5",), forbidden=("E5",), pie=True, watches=True
     ),
-    "contractual-obligation": RuleSet(
+    "contractual-obligation": MistRuleSet(
         least=1,
         default=Turn(cells=("E5",)),
         forbidden_first=BOARD.cells(BOARD.neighbours(CENTRE)),
@@ -67,7 +67,7 @@ RULE_SETS = {
 }
 
 
-class Terms(Struct, frozen=True, gc=False):
+class TurnConstraints(Struct, frozen=True, gc=False):
     """The constraints on one turn."""
 
     pieces: tuple[int, int]
@@ -85,7 +85,7 @@ class Sight(Struct, frozen=True, gc=False):
     spotting: int = 0
 
 
-class Known(Struct, frozen=True, gc=False):
+class SeatKnowledge(Struct, frozen=True, gc=False):
     """A seat's latest information, in fields of `MistView`."""
 
     visible: Board = {}
@@ -106,7 +106,7 @@ class MistState(Struct, frozen=True, kw_only=True, gc=False):
     pieces: tuple[int, int] = (0, 0)
     """The pieces on the board, as masks."""
     sight: tuple[Sight, Sight] = (Sight(), Sight())
-    known: tuple[Known, Known] = (Known(), Known())
+    known: tuple[SeatKnowledge, SeatKnowledge] = (SeatKnowledge(), SeatKnowledge())
     without: tuple[int, int] = (0, 0)
     """A large connected set of cells without the seat's pieces; 0 if unknown: R7 is then checked in full."""
     first_move: tuple[str, ...] | None = None
@@ -116,17 +116,17 @@ class MistState(Struct, frozen=True, kw_only=True, gc=False):
 
 
 BLIND = Sight()
-NOTHING_KNOWN = Known()
-NO_TERMS = Terms((0, 0), (), False)
+NOTHING_KNOWN = SeatKnowledge()
+NO_TERMS = TurnConstraints((0, 0), (), False)
 
 
-def _terms(least: int, most: int, forbidden: tuple[str, ...], may_swap: bool) -> Terms:
+def _terms(least: int, most: int, forbidden: tuple[str, ...], may_swap: bool) -> TurnConstraints:
     cells = {
         spelling: (name, BOARD.bit[name], BOARD.grow(BOARD.bit[name]))
         for spelling, name in SPELLED.items()
         if name not in forbidden
     }
-    return Terms((least, most), forbidden, may_swap, cells)
+    return TurnConstraints((least, most), forbidden, may_swap, cells)
 
 
 _TERMS = {
@@ -140,7 +140,7 @@ _TERMS = {
 """Terms of the first, the second and every later turn; indexed by variant."""
 
 
-def terms_of(state: MistState) -> Terms:
+def terms_of(state: MistState) -> TurnConstraints:
     """Return the constraints on the next turn."""
     return _TERMS[state.variant][state.turns if state.turns < 2 else 2]  # noqa: PLR2004, FURB136 - `min` takes longer
 
@@ -187,8 +187,8 @@ def place(state: MistState, cells: tuple[str, ...]) -> tuple[MistState, tuple[Ad
     seen = BOARD.cells(spotted) if spotted else ()
     arrived = stay & watching.vision
     seen_visible = _with_opponents(watched.visible, arrived) if arrived else watched.visible
-    movers = Known(visible, knew.spotted, knew.destroyed, cells, lost)
-    watchers = Known(seen_visible, seen, seen_lost, watched.placed, watched.lost)
+    movers = SeatKnowledge(visible, knew.spotted, knew.destroyed, cells, lost)
+    watchers = SeatKnowledge(seen_visible, seen, seen_lost, watched.placed, watched.lost)
     after = replace(
         state,
         turns=state.turns + 1,
@@ -229,7 +229,7 @@ def swap(state: MistState) -> tuple[MistState, tuple[Addressed, ...]]:
         turns=state.turns + 1,
         pieces=pieces,
         sight=sight,
-        known=(others, Known(visible)) if mover else (Known(visible), others),
+        known=(others, SeatKnowledge(visible)) if mover else (SeatKnowledge(visible), others),
         without=without,
         swapped=True,
         reason=_reason(state, pieces, without),

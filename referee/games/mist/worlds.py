@@ -50,7 +50,7 @@ UNFIT = 1 / 2
 ThingT = TypeVar("ThingT")
 
 
-class Hidden(Struct):
+class HiddenTurn(Struct):
     """A turn of the opponent and its constraints. Sets of cells are masks."""
 
     seen: int
@@ -82,10 +82,10 @@ class Own(Struct, frozen=True):
     cells: tuple[str, ...]
 
 
-class Moment(Struct, frozen=True):
+class PastTurn(Struct, frozen=True):
     """A turn of the match, with the seat's pieces and sight before it. `turn` is None for a swap."""
 
-    turn: Own | Hidden | None
+    turn: Own | HiddenTurn | None
     hidden: int
     """Number of earlier hidden turns."""
     pieces: int
@@ -99,12 +99,12 @@ class Required(Struct, frozen=True):
     turns: range
 
 
-class History(Struct):
+class TurnHistory(Struct):
     """The turns and constraints that follow from a seat's events."""
 
     first: int
-    moments: list[Moment]
-    hidden: list[Hidden]
+    moments: list[PastTurn]
+    hidden: list[HiddenTurn]
     begun: int
     """Mask of the pieces that the opponent received by a swap."""
     required: list[Required]
@@ -123,7 +123,7 @@ def worlds(
         raise ValueError("worlds are drawn for a seat, while its match goes on")
     history = read(events, seat, variant, options)
     start = MistState(variant=variant, options=options, first=history.first if view.turn else None)
-    walk = Walk(history, rng)
+    walk = HistoryWalk(history, rng)
     missed = 0
     while missed < MOST_MISSED:
         for _ in range(STEPS):
@@ -136,7 +136,7 @@ def worlds(
     raise ValueError("no history was found that leaves the match undecided")
 
 
-def read(events: Sequence[Event], seat: int, variant: str, options: MistOptions) -> History:
+def read(events: Sequence[Event], seat: int, variant: str, options: MistOptions) -> TurnHistory:
     """Derive the turns and constraints from a seat's events."""
     reader = _Reader(seat, variant, 0 if options.first == "choose" else options.first)
     for event in events:
@@ -152,8 +152,8 @@ class _Reader:
         self._rules = RULE_SETS[variant]
         self._first = first
         self._named: tuple[str, ...] | None = None
-        self._moments: list[Moment] = []
-        self._hidden: list[Hidden] = []
+        self._moments: list[PastTurn] = []
+        self._hidden: list[HiddenTurn] = []
         self._vision: list[int] = []
         """The seat's vision during each hidden turn."""
         self._begun = self._pieces = 0
@@ -181,22 +181,22 @@ class _Reader:
             case _ as unreachable:
                 assert_never(unreachable)
 
-    def history(self) -> History:
+    def history(self) -> TurnHistory:
         absent = 0
         for after in range(len(self._hidden), 0, -1):
             absent |= self._absent[after]
             turn = self._hidden[after - 1]
             turn.free &= turn.lost | ~absent
-        return History(self._first, self._moments, self._hidden, self._begun, self._required)
+        return TurnHistory(self._first, self._moments, self._hidden, self._begun, self._required)
 
-    def _add(self, turn: Own | Hidden | None) -> None:
-        self._moments.append(Moment(turn, len(self._hidden), self._pieces, self._sight))
+    def _add(self, turn: Own | HiddenTurn | None) -> None:
+        self._moments.append(PastTurn(turn, len(self._hidden), self._pieces, self._sight))
 
     def _placed(self, event: Placed) -> None:
         self._add(Own(event.cells))
         named, destroyed = BOARD.mask(event.cells), BOARD.mask(event.destroyed)
         there = _those(event.visible, "opponent")
-        if self._hidden and len(event.cells) > 1 and isinstance(self._moments[-2].turn, Hidden):
+        if self._hidden and len(event.cells) > 1 and isinstance(self._moments[-2].turn, HiddenTurn):
             last = self._hidden[-1]
             last.must_spot = named & destroyed & ~(self._pieces | CENTRE | there)
             last.must_miss = named & ~destroyed
@@ -212,7 +212,7 @@ class _Reader:
         least, most = self._rules.least, MOST_CELLS
         if alone := spotted & ~(self._pieces | self._present):
             least, most = (2, most) if alone & destroyed else (1, 1)
-        turn = Hidden(
+        turn = HiddenTurn(
             seen=seen,
             counts=tuple(range(max(least, seen.bit_count()), most + 1)),
             lost=self._pieces | CENTRE,
@@ -255,10 +255,10 @@ def _those(board: Board, what: str) -> int:
     return BOARD.mask(cell for cell, holds in board.items() if holds == what)
 
 
-class Walk:
+class HistoryWalk:
     """A random walk through consistent histories of hidden turns."""
 
-    def __init__(self, history: History, rng: Random) -> None:
+    def __init__(self, history: TurnHistory, rng: Random) -> None:
         self._history = history
         self._rng = rng
         self._open = [at for at, turn in enumerate(history.hidden) if not turn.known]
@@ -268,7 +268,7 @@ class Walk:
         self._came: list[int] = []
         """Masks of surviving pieces, indexed by hidden turn."""
         self._by: list[int] = []
-        """The hidden turn that named each required cell; indexed like `History.required`."""
+        """The hidden turn that named each required cell; indexed like `TurnHistory.required`."""
         self.begin()
 
     def begin(self) -> None:
@@ -354,7 +354,7 @@ class Walk:
         """Return the state at the end of this history; None if the match would be over."""
         history = self._history
         moments = history.moments
-        own_turn = bool(moments) and isinstance(moments[-1].turn, Hidden)
+        own_turn = bool(moments) and isinstance(moments[-1].turn, HiddenTurn)
         since = len(moments) - (3 if own_turn else 2)
         state = start
         if since > 2:  # noqa: PLR2004 - the first turn and a swap are replayed
@@ -376,7 +376,7 @@ class Walk:
                     state, _ = swap(state)
                 case Own(cells=cells):
                     state, _ = place(state, cells)
-                case Hidden():
+                case HiddenTurn():
                     state, _ = place(state, BOARD.cells(self._cells_of(moment)))
                 case _ as unreachable:
                     assert_never(unreachable)
@@ -384,9 +384,9 @@ class Walk:
                 return None
         return state
 
-    def _cells_of(self, moment: Moment) -> int:
+    def _cells_of(self, moment: PastTurn) -> int:
         # A first turn whose pieces the seat took over by a swap is no longer in the list of hidden turns.
-        turn = cast("Hidden", moment.turn)
+        turn = cast("HiddenTurn", moment.turn)
         return turn.seen if turn.known else self._named[moment.hidden]
 
     def _pieces(self, turns: int) -> int:
@@ -494,11 +494,11 @@ class Walk:
         return not (turn.must_spot & ~spots or turn.must_miss & spots)
 
 
-def _first_move(moments: list[Moment]) -> tuple[str, ...]:
+def _first_move(moments: list[PastTurn]) -> tuple[str, ...]:
     match moments[0].turn:
         case Own(cells=cells):
             return cells
-        case Hidden(seen=seen):
+        case HiddenTurn(seen=seen):
             return BOARD.cells(seen)
         case None:
             raise AssertionError("the first turn is no swap")

@@ -14,7 +14,7 @@ ALWAYS_END, ALWAYS_START = 1, -2
 """Points for a seat that was the end, or a start, of a chain in all rounds."""
 
 
-class Played(Struct, frozen=True):
+class FinishedRound(Struct, frozen=True):
     """A finished round. Tuples are indexed by seat, except `sections`."""
 
     pointed: Targets
@@ -25,7 +25,7 @@ class Played(Struct, frozen=True):
     points: tuple[int, ...]
 
 
-class Standing(Struct, frozen=True):
+class PointsSoFar(Struct, frozen=True):
     """Points and connections after the last round, indexed by seat, and the seats that they decide on."""
 
     points: tuple[int, ...]
@@ -48,11 +48,11 @@ class PointingState(Struct, frozen=True):
     """A match between two windows."""
 
     options: PointingOptions
-    rounds: tuple[Played, ...] = ()
-    standing: Standing | None = None
+    rounds: tuple[FinishedRound, ...] = ()
+    standing: PointsSoFar | None = None
     """None until all rounds are played."""
     votes: tuple[int | None, ...] = ()
-    """Votes in the order of `Standing.winners`; empty until the vote is over."""
+    """Votes in the order of `PointsSoFar.winners`; empty until the vote is over."""
     end: End | None = None
     """None until the match is over."""
 
@@ -65,17 +65,19 @@ def play_round(
     been_node: frozenset[int] = frozenset()
     for earlier in state.rounds:
         been_node |= earlier.connections.nodes()
-    played = Played(pointed, connections, sections or anonymous(connections), points(connections, been_node))
+    played = FinishedRound(
+        pointed, connections, sections or anonymous(connections), points(connections, been_node)
+    )
     after = replace(state, rounds=(*state.rounds, played))
     return replace(after, standing=standing_of(after)) if len(after.rounds) == ROUNDS else after
 
 
-def standing_of(state: PointingState) -> Standing:
+def standing_of(state: PointingState) -> PointsSoFar:
     """Compute the standing from the rounds so far."""
     total, connected = total_of(state), connected_of(state)
     ranks = list(zip(total, connected, strict=True))
     most, last = max(total), min(ranks)
-    return Standing(
+    return PointsSoFar(
         points=total,
         connected=connected,
         winners=tuple(seat for seat, each in enumerate(total) if each == most),

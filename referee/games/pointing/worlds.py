@@ -28,7 +28,7 @@ ANEW = 0.05
 """Probability that a step redraws the seating of a whole round; other steps exchange two seats."""
 
 
-class Pattern(Struct, frozen=True):
+class RoundMap(Struct, frozen=True):
     """A round's map with numbered places. Tuples are indexed by place."""
 
     pointed: Targets
@@ -58,7 +58,7 @@ def worlds(view: PointingView, rng: Random, options: PointingOptions) -> Iterato
         yield state
 
 
-def pattern(sections: Sequence[Section]) -> Pattern:
+def pattern(sections: Sequence[Section]) -> RoundMap:
     """Assign numbers to the places of a round's map and derive their targets and scores."""
     pointed: list[int | None] = []
 
@@ -85,7 +85,7 @@ def pattern(sections: Sequence[Section]) -> Pattern:
     connections = connect(tuple(pointed))
     nodes = connections.nodes()
     scores = points(connections, frozenset())
-    return Pattern(
+    return RoundMap(
         pointed=tuple(pointed),
         scores=tuple(0 if place in nodes else score for place, score in enumerate(scores)),
         nodes=nodes,
@@ -95,12 +95,12 @@ def pattern(sections: Sequence[Section]) -> Pattern:
     )
 
 
-def _draws(patterns: list[Pattern], view: PointingView, rng: Random) -> Iterator[list[Seating]]:
+def _draws(patterns: list[RoundMap], view: PointingView, rng: Random) -> Iterator[list[Seating]]:
     while True:
         yield [_seated(each, view, at, rng) for at, each in enumerate(patterns)]
 
 
-def _seated(known: Pattern, view: PointingView, at: int, rng: Random) -> Seating:
+def _seated(known: RoundMap, view: PointingView, at: int, rng: Random) -> Seating:
     """Draw a seating of a round that agrees with the target of the view's seat, all equally likely."""
     seats = list(range(view.seats))
     if view.seat is None:
@@ -117,7 +117,7 @@ def _seated(known: Pattern, view: PointingView, at: int, rng: Random) -> Seating
     return [fixed[place] if place in fixed else rest.pop() for place in seats]
 
 
-def _targets(known: Pattern, seating: Seating) -> Targets:
+def _targets(known: RoundMap, seating: Seating) -> Targets:
     """Return the targets, indexed by seat."""
     place_of = {seat: place for place, seat in enumerate(seating)}
     others = (known.pointed[place_of[seat]] for seat in range(len(seating)))
@@ -137,7 +137,7 @@ class Seated(Struct, frozen=True):
     """A mask of seats, like `nodes` and `ends`."""
 
 
-def _brought(known: Pattern, seating: Seating) -> Seated:
+def _brought(known: RoundMap, seating: Seating) -> Seated:
     scores, met = [0] * len(seating), [0] * len(seating)
     for section in known.sections:
         members = _mask(seating, section)
@@ -152,7 +152,7 @@ def _mask(seating: Seating, places: Iterable[int]) -> int:
     return sum([1 << seating[place] for place in places])
 
 
-def _walk(patterns: list[Pattern], view: PointingView, rng: Random) -> Iterator[list[Seating]]:
+def _walk(patterns: list[RoundMap], view: PointingView, rng: Random) -> Iterator[list[Seating]]:
     """Yield seatings of all rounds that lead to the vote in the view.
 
     This is a Metropolis walk over seatings that agree with the targets of the view's seat. Steps that increase the
@@ -176,7 +176,7 @@ def _walk(patterns: list[Pattern], view: PointingView, rng: Random) -> Iterator[
             rounds, off = moved, after
 
 
-def _moved(known: Pattern, seating: Seating, view: PointingView, at: int, rng: Random) -> Seating:
+def _moved(known: RoundMap, seating: Seating, view: PointingView, at: int, rng: Random) -> Seating:
     """Return a copy of a round's seating with two seats exchanged, or draw a new seating."""
     bound = (view.seat, None if view.seat is None else view.targets[at])
     free = [place for place, seat in enumerate(seating) if seat not in bound]

@@ -15,7 +15,7 @@ from msgspec.structs import astuple, replace
 from protocol.codec import decode_json, encode
 from protocol.games.runes_to_ruins import Artefact, ChooseSymbol, Kind, Learned, PlayRound, Visions
 from protocol.games.runes_to_ruins.runes import RuneName
-from referee.games.runes_to_ruins.state import OTHER_KEYS, RunesState, Standing, artefacts
+from referee.games.runes_to_ruins.state import OTHER_KEYS, RunesSeatState, RunesState, artefacts
 from referee.games.runes_to_ruins.symbols import fault
 from referee.games.runes_to_ruins.visions import LEARNED_KINDS, NO_VISIONS, kinds, used
 from referee.games.runes_to_ruins.visions import cost as visions_cost
@@ -66,7 +66,7 @@ def checked_round(state: RunesState, seat: int, action: PlayRound) -> PlayRound:
     return replace(action, votes=votes, visions=visions, learned=learned)
 
 
-def cost(standing: Standing, action: PlayRound, kinds: tuple[Kind, ...]) -> int:
+def cost(standing: RunesSeatState, action: PlayRound, kinds: tuple[Kind, ...]) -> int:
     """Return the cost of an action in insight: votes, visions of these kinds, and guesses."""
     price = action.more_votes + action.told
     if kinds:
@@ -83,7 +83,7 @@ def bought_guesses(action: PlayRound) -> int:
     return len(action.guesses) - 1 if action.guesses else 0
 
 
-def _checked_votes(standing: Standing, action: PlayRound) -> dict[str, int] | UnsetType:
+def _checked_votes(standing: RunesSeatState, action: PlayRound) -> dict[str, int] | UnsetType:
     """Return the votes in canonical spelling, or UNSET if there are none."""
     votes = action.votes
     if action.abstain:
@@ -99,7 +99,7 @@ def _checked_votes(standing: Standing, action: PlayRound) -> dict[str, int] | Un
     return votes if len(votes) == 1 else dict(sorted(votes.items(), key=lambda vote: int(vote[0])))
 
 
-def _checked_visions(standing: Standing, seat: int, visions: Visions) -> Visions | UnsetType:
+def _checked_visions(standing: RunesSeatState, seat: int, visions: Visions) -> Visions | UnsetType:
     """Return the visions in canonical spelling, or UNSET if none is used."""
     assign, pattern, except_ = visions.assign, visions.pattern, visions.except_
     if assign is not UNSET:
@@ -139,7 +139,7 @@ def _checked_assign(seat: int, assign: dict[str, RuneName]) -> dict[str, RuneNam
     return assign
 
 
-def _check_shown(standing: Standing, seat: int, visions: Visions) -> None:
+def _check_shown(standing: RunesSeatState, seat: int, visions: Visions) -> None:
     """Check `mirror` and `window`, which cost no insight but reveal a rune."""
     if visions.mirror is not UNSET:
         _check_others(seat, [visions.mirror.seat], "mirror")
@@ -194,7 +194,7 @@ def _checked_insight(seat: int, learned: Learned) -> Learned:  # noqa: C901 - on
     return learned
 
 
-def _check_artefacts(standing: Standing, has: tuple[Artefact, ...], action: PlayRound) -> None:
+def _check_artefacts(standing: RunesSeatState, has: tuple[Artefact, ...], action: PlayRound) -> None:
     if action.light:
         if "light" not in has:
             raise Illegal("light: you do not have that artefact")

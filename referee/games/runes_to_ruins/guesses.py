@@ -9,14 +9,14 @@ from msgspec import Struct
 
 from protocol.games.runes_to_ruins import GuessAnswer, PlayRound, Six
 from referee.games.runes_to_ruins.state import OTHERS, SEATS, Near, RunesState
-from referee.games.runes_to_ruins.symbols import ALIKE, Tables
+from referee.games.runes_to_ruins.symbols import ALIKE, SymbolIndex
 
 NOWHERE: Near = (0, 0, 0)
 RIGHT: Near = (6, 0, 0)
 FOR_ONE_FINDER, FOR_EACH_OF_SEVERAL = 10, 5
 
 
-class Compared(Struct, frozen=True, kw_only=True, gc=False):
+class GuessResults(Struct, frozen=True, kw_only=True, gc=False):
     """The results of the guesses of a round."""
 
     told: list[list[GuessAnswer]]
@@ -89,12 +89,12 @@ def _figures(symbols: tuple[Six, ...]) -> tuple[dict[str, int], ...]:
     return tuple(figures)
 
 
-def compare(state: RunesState, actions: Sequence[PlayRound], of: Tables) -> Compared:
+def compare(state: RunesState, actions: Sequence[PlayRound], of: SymbolIndex) -> GuessResults:
     """Compare each guess with all other seats that are neither discovered earlier nor protected by Light."""
     kept = list(map(attrgetter("nearest"), state.standings))
     told: list[list[GuessAnswer]] = [[] for _ in range(SEATS)]
     if not any(map(attrgetter("guesses"), actions)):
-        return Compared(told=told, nearest=kept, finders={})
+        return GuessResults(told=told, nearest=kept, finders={})
     figures = _figures(of.symbols)
     nearest = [*map(list, kept)]
     finders: dict[int, set[int]] = {}
@@ -122,7 +122,7 @@ def compare(state: RunesState, actions: Sequence[PlayRound], of: Tables) -> Comp
                     came[guesser] = max(a, exact), max(b, moved), max(c, group)
             exact, moved, group = _NEAR[most]
             told[guesser].append(GuessAnswer(index=index, exact=exact, moved=moved, group=group))
-    return Compared(told=told, nearest=[*map(tuple, nearest)], finders=dict(sorted(finders.items())))
+    return GuessResults(told=told, nearest=[*map(tuple, nearest)], finders=dict(sorted(finders.items())))
 
 
 def best(one: Near, other: Near) -> Near:

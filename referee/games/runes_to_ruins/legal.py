@@ -167,7 +167,7 @@ def _reach(position: int) -> int:
     return reduce(or_, TOUCHED[position].values())
 
 
-class Plan:
+class ActionDraft:
     """A round's action under construction."""
 
     def __init__(self, view: RunesView, seat: int) -> None:
@@ -242,7 +242,7 @@ Part = Generator[int, int, Any]
 
 
 def _round(view: RunesView, seat: int) -> Building:
-    plan = Plan(view, seat)
+    plan = ActionDraft(view, seat)
     while (part := (yield plan.mask())) != STOP:
         match part:
             case _ if part == VOTE:
@@ -305,17 +305,17 @@ def _different_seats(others: Sequence[int], count: int) -> Part:
     return tuple(sorted(seats))
 
 
-def _assign(plan: Plan) -> Part:
+def _assign(plan: ActionDraft) -> Part:
     others = OTHERS[plan.seat]
     return dict(zip(map(str, others), (yield from _different_runes(len(others))), strict=True))
 
 
-def _veil(_: Plan) -> Part:
+def _veil(_: ActionDraft) -> Part:
     yield from ()
     return True
 
 
-def _pattern(plan: Plan) -> Part:
+def _pattern(plan: ActionDraft) -> Part:
     groups: list[Any] = []
     while len(groups) < len(POSITIONS):
         groups += ((yield from _group()),)
@@ -323,28 +323,28 @@ def _pattern(plan: Plan) -> Part:
     return Pattern(groups=tuple(groups), seats=(yield from _different_seats(OTHERS[plan.seat], count)))
 
 
-def _place(_: Plan) -> Part:
+def _place(_: ActionDraft) -> Part:
     order = ORDERS[(yield choice_mask(range(len(ORDERS)), ORDER)) - ORDER]
     return Place(order=order, position=(yield from _position()))
 
 
-def _except(plan: Plan) -> Part:
+def _except(plan: ActionDraft) -> Part:
     seat = yield from _seat(OTHERS[plan.seat])
     count = yield from _number(0, MOST_EXCEPTED)
     return Except(seat=seat, runes=tuple(sorted((yield from _different_runes(count)))))
 
 
-def _mirror(plan: Plan) -> Part:
+def _mirror(plan: ActionDraft) -> Part:
     rune = NAMES[(yield choice_mask(map(NUMBER_OF.__getitem__, plan.symbol))) - RUNE]
     return Mirror(rune=rune, seat=(yield from _seat(OTHERS[plan.seat])))
 
 
-def _window(plan: Plan) -> Part:
+def _window(plan: ActionDraft) -> Part:
     position = yield from _position()
     return Through(position=position, seat=(yield from _seat(OTHERS[plan.seat])))
 
 
-VISION: dict[Kind, Callable[[Plan], Part]] = {
+VISION: dict[Kind, Callable[[ActionDraft], Part]] = {
     "assign": _assign,
     "divine": lambda _: _group(0, len(DIVINE)),
     "mundane": lambda _: _group(len(DIVINE), len(MUNDANE)),

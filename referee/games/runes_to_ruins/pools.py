@@ -130,7 +130,7 @@ The groups are those of the Order whose groups may repeat; each count has three 
 """
 
 
-class Facts(Struct):
+class SymbolFacts(Struct):
     """Facts about a symbol that are certain."""
 
     allowed: list[int]
@@ -142,7 +142,7 @@ class Facts(Struct):
     guesses: tuple[tuple[Six, int, int], ...] = ()
     """Guesses, each with the number of its runes that are in place and the number that are elsewhere."""
 
-    def parts(self) -> "list[Facts] | None":
+    def parts(self) -> "list[SymbolFacts] | None":
         """Split the facts by the place of a required rune, or by the places of a guess's runes.
 
         Return None if there is neither.
@@ -154,22 +154,22 @@ class Facts(Struct):
                 if allowed & rune:
                     placed = [able & ~rune for able in self.allowed]
                     placed[place] = rune
-                    parts.append(Facts(placed, self.required ^ rune, self.counts, self.guesses))
+                    parts.append(SymbolFacts(placed, self.required ^ rune, self.counts, self.guesses))
             return parts
         if self.guesses:
             able = _placed(*self.guesses[0], tuple(self.allowed))
-            return [Facts(each, 0, self.counts, self.guesses[1:]) for each in able]
+            return [SymbolFacts(each, 0, self.counts, self.guesses[1:]) for each in able]
         return None
 
 
-class Builder:
+class SymbolGenerator:
     """A generator of legal symbols that agree with some facts, position by position.
 
     In at least one Order all six groups of a symbol differ. Symbols are built for each Order in which that is
     possible; a symbol that both Orders allow is built once.
     """
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: SymbolFacts) -> None:
         self.parts = facts.parts()
         if self.parts is not None:
             return
@@ -229,7 +229,7 @@ class Builder:
         Return None and 0 if the choices lead to no symbol. The mean of the second value is the number of symbols.
         """
         if self.parts is not None:
-            symbol, weight = Builder(rng.choice(self.parts)).probe(rng) if self.parts else (None, 0)
+            symbol, weight = SymbolGenerator(rng.choice(self.parts)).probe(rng) if self.parts else (None, 0)
             return symbol, weight * len(self.parts)
         if not self.ways:
             return None, 0
@@ -252,7 +252,7 @@ class Builder:
         """Iterate over all symbols."""
         if self.parts is not None:
             for part in self.parts:
-                yield from Builder(part).every()
+                yield from SymbolGenerator(part).every()
             return
         for order in self.ways:
             for found in self._built(0, order, bytearray(6), self._begin(order), []):
@@ -375,13 +375,15 @@ def _is_whole(symbol: bytearray) -> bool:
     return True
 
 
-def built(facts: Facts, rng: Random, most: int, part: int, like: Sequence[bytes] = ()) -> tuple[list[bytes], bool]:
+def built(
+    facts: SymbolFacts, rng: Random, most: int, part: int, like: Sequence[bytes] = ()
+) -> tuple[list[bytes], bool]:
     """Return all legal symbols that agree with the facts, and True.
 
     If there are more than `most`, return about `part` of them, and False; half of the lists that are drawn then
     start from a symbol of `like`.
     """
-    builder = Builder(facts)
+    builder = SymbolGenerator(facts)
     if builder.estimate(rng) < most:
         found = list(islice(builder.every(), most + 1))
         if len(found) <= most:
@@ -389,7 +391,9 @@ def built(facts: Facts, rng: Random, most: int, part: int, like: Sequence[bytes]
     return drawn(builder, facts, rng, part, like), False
 
 
-def drawn(builder: Builder, facts: Facts, rng: Random, part: int, like: Sequence[bytes]) -> list[bytes]:
+def drawn(
+    builder: SymbolGenerator, facts: SymbolFacts, rng: Random, part: int, like: Sequence[bytes]
+) -> list[bytes]:
     """Draw some of many symbols, at least `part` unless too few are found.
 
     Draw positions and their runes, list the symbols that have these runes there, and repeat until there are
@@ -411,7 +415,7 @@ def drawn(builder: Builder, facts: Facts, rng: Random, part: int, like: Sequence
                 allowed[at] = 1 << rune
         for at in rng.sample(POSITIONS, same):
             allowed[at] = 1 << symbol[at]
-        listed = list(islice(Builder(Facts(allowed, facts.required, facts.counts)).every(), part))
+        listed = list(islice(SymbolGenerator(SymbolFacts(allowed, facts.required, facts.counts)).every(), part))
         found.update(dict.fromkeys(listed))
         if len(found) >= part:
             break

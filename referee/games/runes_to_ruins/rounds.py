@@ -37,9 +37,9 @@ from protocol.games.runes_to_ruins import (
 from protocol.words import Outcome
 from referee.games.runes_to_ruins import conditions
 from referee.games.runes_to_ruins.checking import bought_guesses, cost
-from referee.games.runes_to_ruins.guesses import Compared, compare
-from referee.games.runes_to_ruins.state import SEATS, RunesState, Standing, discovered_seats
-from referee.games.runes_to_ruins.symbols import Tables, draw_symbol, tables
+from referee.games.runes_to_ruins.guesses import GuessResults, compare
+from referee.games.runes_to_ruins.state import SEATS, RunesSeatState, RunesState, discovered_seats
+from referee.games.runes_to_ruins.symbols import SymbolIndex, draw_symbol, tables
 from referee.games.runes_to_ruins.visions import NO_VISIONS, answers, learn_all, reflected, used
 from referee.rules import Addressed, MatchRandom, Transition, by_seat
 
@@ -49,10 +49,10 @@ FOR_ALONE = 1
 """Insight that a seat gains for each kind of vision that no other seat used in the round."""
 
 
-class Found(Struct, frozen=True, kw_only=True, gc=False):
+class RoundFindings(Struct, frozen=True, kw_only=True, gc=False):
     """The results of the actions of a round."""
 
-    of: Tables
+    of: SymbolIndex
     visions: list[Visions]
     """Visions used, indexed by seat."""
     kinds: list[tuple[Kind, ...]]
@@ -61,7 +61,7 @@ class Found(Struct, frozen=True, kw_only=True, gc=False):
     """Answers to learned insights, indexed by seat."""
     brought: list[int]
     """Mantra added by learned insights, indexed by seat."""
-    compared: Compared
+    compared: GuessResults
     won: int
 
 
@@ -87,7 +87,7 @@ def close_round(state: RunesState, actions: Sequence[PlayRound], rng: MatchRando
     return _told(after, actions, found, rng, _reveal(after), {"outcome": outcome})
 
 
-def _find(state: RunesState, actions: Sequence[PlayRound]) -> Found:
+def _find(state: RunesState, actions: Sequence[PlayRound]) -> RoundFindings:
     of = tables(state.symbols)
     visions, kinds, learned, brought = [], [], [], []
     for seat, action in enumerate(actions):
@@ -97,7 +97,7 @@ def _find(state: RunesState, actions: Sequence[PlayRound]) -> Found:
         told, mantra = learn_all(action.learned, seat, of)
         learned.append(told)
         brought.append(mantra)
-    return Found(
+    return RoundFindings(
         of=of,
         visions=visions,
         kinds=kinds,
@@ -111,11 +111,11 @@ def _find(state: RunesState, actions: Sequence[PlayRound]) -> Found:
 def _settled(
     state: RunesState,
     actions: Sequence[PlayRound],
-    found: Found,
+    found: RoundFindings,
     discovered: Sequence[int | None],
     *,
     goes_on: bool,
-) -> tuple[Standing, ...]:
+) -> tuple[RunesSeatState, ...]:
     """Return the standings after payments, gains and the settling of mantra."""
     every = Counter(chain.from_iterable(found.kinds))
     darkened = list(map(attrgetter("dark"), actions)) if goes_on else []
@@ -155,7 +155,7 @@ def _settled(
 def _told(  # noqa: PLR0917 - all results of a round
     state: RunesState,
     actions: Sequence[PlayRound],
-    found: Found,
+    found: RoundFindings,
     rng: MatchRandom,
     last: Insight | Reveal,
     changes: dict[str, Any],
@@ -191,7 +191,7 @@ def _shown(used: Sequence[Visions], symbols: tuple[Six, ...]) -> list[Revealed]:
 
 
 def _answers(
-    seat: int, actions: Sequence[PlayRound], found: Found, veiled: frozenset[int], rng: MatchRandom
+    seat: int, actions: Sequence[PlayRound], found: RoundFindings, veiled: frozenset[int], rng: MatchRandom
 ) -> list[RunesEvent]:
     """Return the events that only this seat receives, except its purse."""
     action, visions = actions[seat], found.visions[seat]
@@ -316,7 +316,7 @@ def _outcome(state: RunesState, why: str, rng: Random) -> Outcome:
     )
 
 
-def _best_first(standings: tuple[Standing, ...], rng: Random) -> list[int]:
+def _best_first(standings: tuple[RunesSeatState, ...], rng: Random) -> list[int]:
     """Rank the seats: undiscovered first, then the latest discovered.
 
     Ties go to the seat whose nearest guesses have lower figures, then to the one that received less mantra.
@@ -332,7 +332,7 @@ def _best_first(standings: tuple[Standing, ...], rng: Random) -> list[int]:
     return sorted(drawn, key=rank)
 
 
-def _tokens(standings: tuple[Standing, ...], order: list[int]) -> dict[str, int]:
+def _tokens(standings: tuple[RunesSeatState, ...], order: list[int]) -> dict[str, int]:
     """Give the prize to the best seat, or the smaller prize to the next seat that is eligible."""
     for seat in order:
         if standings[seat].mantra < TOO_MUCH_MANTRA:

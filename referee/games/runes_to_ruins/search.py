@@ -26,9 +26,9 @@ from referee.games.runes_to_ruins.pools import (
     EVERY_RUNE,
     NUMBER,
     POSITIONS,
-    Builder,
-    Facts,
     Pool,
+    SymbolFacts,
+    SymbolGenerator,
     any_of,
     built,
     mark,
@@ -55,7 +55,7 @@ SMALLER = 8
 """A pool is replaced by a smaller one if less than 1 / `SMALLER` of it remains."""
 
 
-class Candidates(Pool):
+class CandidatePool(Pool):
     """Candidates for one seat's symbol, with their features for clues."""
 
     def __init__(self, symbols: Sequence[bytes], clues: dict[int, Clue]) -> None:
@@ -74,10 +74,10 @@ class Candidates(Pool):
         return reduce(or_, (found for value, found in self.values(n).items() if value in values), 0)
 
 
-class Left(Struct, frozen=True):
+class RemainingCandidates(Struct, frozen=True):
     """Remaining candidates for one seat's symbol."""
 
-    pool: Candidates
+    pool: CandidatePool
     able: int
     """The set of remaining candidates."""
     is_whole: bool
@@ -92,25 +92,25 @@ class Left(Struct, frozen=True):
         """Number of remaining candidates."""
         return self.able.bit_count()
 
-    def within(self, able: int) -> "Left":
+    def within(self, able: int) -> "RemainingCandidates":
         """Return this without candidates outside `able`."""
-        return Left(self.pool, self.able & able, self.is_whole, self.values)
+        return RemainingCandidates(self.pool, self.able & able, self.is_whole, self.values)
 
-    def alone(self) -> "Left":
+    def alone(self) -> "RemainingCandidates":
         """Return the same candidates, treated as all that remain."""
-        return Left(self.pool, self.able, True, self.values)
+        return RemainingCandidates(self.pool, self.able, True, self.values)
 
-    def with_values(self, n: int, able: Collection[Any]) -> "Left":
+    def with_values(self, n: int, able: Collection[Any]) -> "RemainingCandidates":
         """Return the candidates that have one of these features for clue `n`."""
         values = {**self.values, n: frozenset(able)}
-        return Left(self.pool, self.able & self.pool.having(n, able), self.is_whole, values)
+        return RemainingCandidates(self.pool, self.able & self.pool.having(n, able), self.is_whole, values)
 
-    def of(self, pool: Candidates, *, is_whole: bool) -> "Left":
+    def of(self, pool: CandidatePool, *, is_whole: bool) -> "RemainingCandidates":
         """Return those of other candidates that have the remaining features."""
         able = pool.all
         for n, values in self.values.items():
             able &= pool.having(n, values)
-        return Left(pool, able, is_whole, self.values)
+        return RemainingCandidates(pool, able, is_whole, self.values)
 
     def by_feature(self, n: int, features: Iterable[Any]) -> dict[Any, float]:
         """Return the share of candidates with each feature for clue `n`.
@@ -129,7 +129,7 @@ class Left(Struct, frozen=True):
         return self.shares[n]
 
 
-class Search:
+class SymbolSearch:
     """A search for the others' symbols, whose attempts share what they found out."""
 
     def __init__(self, clues: Sequence[Clue], rng: Random) -> None:
@@ -150,17 +150,17 @@ class Search:
                 self.shared.append(n)
             else:
                 self.features[n] = _features(clue)
-        self.known: list[Left] = []
+        self.known: list[RemainingCandidates] = []
         """Candidates before any decision, indexed by seat."""
         self.movable: tuple[int, ...] = ()
         self.symbols: list[Any] = [None] * SEATS
         self.values: list[dict[int, Any]] = []
         """Features of `symbols`, indexed by clue, then by seat."""
-        self._left: list[Left] = []
-        self._listed: dict[Any, Candidates] = {}
+        self._left: list[RemainingCandidates] = []
+        self._listed: dict[Any, CandidatePool] = {}
         """Complete pools, indexed by seat and by the facts about its symbol."""
         self._combined: dict[Any, list[tuple[Any, ...]]] = {}
-        self._begun: dict[tuple[tuple[int, Six], ...], list[Left]] = {}
+        self._begun: dict[tuple[tuple[int, Six], ...], list[RemainingCandidates]] = {}
 
     def run(self, symbols: dict[int, Six]) -> bool:
         """Search for symbols with which all clues hold; `symbols` are those that are known."""
@@ -179,7 +179,7 @@ class Search:
                 return True
         return False
 
-    def _candidates(self, symbols: dict[int, Six]) -> list[Left]:
+    def _candidates(self, symbols: dict[int, Six]) -> list[RemainingCandidates]:
         """Return the candidates, indexed by seat, or an empty list if a seat has none."""
         key = tuple(sorted(symbols.items()))
         if key not in self._begun:
@@ -192,22 +192,22 @@ class Search:
                 lefts[seat] = self._grown(seat, left, MOST, PART)
         return [*lefts]
 
-    def _new_candidates(self, symbols: dict[int, Six]) -> list[Left]:
+    def _new_candidates(self, symbols: dict[int, Six]) -> list[RemainingCandidates]:
         lefts = []
         for seat in range(SEATS):
             known = [bytes(map(NUMBER.__getitem__, symbols[seat]))] if seat in symbols else []
-            pool = Candidates(known, self.of[seat])
-            lefts.append(Left(pool, pool.all, is_whole=seat in symbols))
+            pool = CandidatePool(known, self.of[seat])
+            lefts.append(RemainingCandidates(pool, pool.all, is_whole=seat in symbols))
         seats = [seat for seat in range(SEATS) if seat not in symbols]
         if not self._settle_features(lefts, range(SEATS), lambda _: True):
             return []
         while seats:
             # The seat with the fewest candidates is first, because it narrows the others most.
             facts = {seat: self._facts(seat, lefts[seat]) for seat in seats}
-            seat = min(seats, key=lambda seat: Builder(facts[seat]).estimate(self.rng))
+            seat = min(seats, key=lambda seat: SymbolGenerator(facts[seat]).estimate(self.rng))
             seats.remove(seat)
             found, is_whole = built(facts[seat], self.rng, MOST, PART)
-            left = lefts[seat].of(Candidates(found, self.of[seat]), is_whole=is_whole)
+            left = lefts[seat].of(CandidatePool(found, self.of[seat]), is_whole=is_whole)
             lefts[seat] = self._smaller(seat, left)
             if not self._settle_features(lefts, [seat], lambda _: True):
                 return []
@@ -219,13 +219,13 @@ class Search:
                     return []
         return [self._smaller(seat, left) for seat, left in enumerate(lefts)]
 
-    def _smaller(self, seat: int, left: Left) -> Left:
+    def _smaller(self, seat: int, left: RemainingCandidates) -> RemainingCandidates:
         """Return the same candidates, in a smaller pool if only a small part of their pool remains."""
         symbols = left.pool.symbols
         if SMALLER * left.number >= len(symbols):
             return left
-        pool = Candidates([symbols[number] for number in numbers(left.able)], self.of[seat])
-        return Left(pool, pool.all, left.is_whole, left.values)
+        pool = CandidatePool([symbols[number] for number in numbers(left.able)], self.of[seat])
+        return RemainingCandidates(pool, pool.all, left.is_whole, left.values)
 
     def _settle(self, seats: Collection[int]) -> bool:
         """Remove candidates that no candidates of other seats can complete.
@@ -244,7 +244,9 @@ class Search:
             seats = changed
         return True
 
-    def _settle_features(self, lefts: list[Left], seats: Collection[int], is_left: Callable[[int], bool]) -> bool:
+    def _settle_features(
+        self, lefts: list[RemainingCandidates], seats: Collection[int], is_left: Callable[[int], bool]
+    ) -> bool:
         """Remove features that no remaining features of other seats can complete, until nothing changes.
 
         `seats` are those that have changed. `is_left` returns whether a seat has candidates; it may search for
@@ -276,7 +278,7 @@ class Search:
             self._combined[key] = list(filter(self.clues[n].fits, product(*shares)))
         return self._combined[key]
 
-    def _sharing(self, seat: int, pool: Candidates) -> int:
+    def _sharing(self, seat: int, pool: CandidatePool) -> int:
         """Return the candidates that share the known number of runes with each seat that has one candidate."""
         able = pool.all
         for n in self.shared:
@@ -300,7 +302,7 @@ class Search:
         self._left[seat] = self._smaller(seat, left)
         return left.able > 0
 
-    def _able(self, seat: int, pool: Candidates) -> tuple[int, list[int]]:
+    def _able(self, seat: int, pool: CandidatePool) -> tuple[int, list[int]]:
         """Return the candidates that agree with answers that veils may invert, and those that need no veil.
 
         The second value has one set for each round in which the seat may have veiled.
@@ -317,7 +319,7 @@ class Search:
                 truthful.append(true)
         return able, truthful
 
-    def _told(self, n: int, pool: Candidates, *, is_veiled: bool = False) -> int:
+    def _told(self, n: int, pool: CandidatePool, *, is_veiled: bool = False) -> int:
         """Return the candidates that lead to the received answer of a vision, inverted if `is_veiled`."""
         return pool.having(n, [value for value in (False, True) if self.clues[n].fits((value != is_veiled,))])
 
@@ -381,7 +383,7 @@ class Search:
                 able &= self._told(n, pool, is_veiled=(seat, clue.veil) in veils)
         return able
 
-    def _fitting(self, n: int, seat: int, pool: Candidates) -> int:
+    def _fitting(self, n: int, seat: int, pool: CandidatePool) -> int:
         """Return the candidates with which clue `n` holds if the other symbols do not change."""
         clue = self.clues[n]
         at = clue.seats.index(seat)
@@ -404,7 +406,9 @@ class Search:
                 found.add(key)
         return found
 
-    def _grown(self, seat: int, left: Left, most: int = FURTHER_WHOLE, part: int = FURTHER) -> Left:
+    def _grown(
+        self, seat: int, left: RemainingCandidates, most: int = FURTHER_WHOLE, part: int = FURTHER
+    ) -> RemainingCandidates:
         """Search for more candidates with the remaining features.
 
         The result is complete if at most `most` symbols agree with the facts; otherwise it has about `part` more.
@@ -417,16 +421,16 @@ class Search:
         symbols, is_whole = built(facts, self.rng, most, part, some)
         if not is_whole:
             symbols = [*dict.fromkeys([*symbols, *some])]
-        pool = Candidates(symbols, self.of[seat])
+        pool = CandidatePool(symbols, self.of[seat])
         if is_whole:
             if len(self._listed) == LISTS:
                 self._listed.clear()
             self._listed[key] = pool
         return left.of(pool, is_whole=is_whole)
 
-    def _facts(self, seat: int, left: Left) -> Facts:
+    def _facts(self, seat: int, left: RemainingCandidates) -> SymbolFacts:
         """Return the facts about a seat's symbol that follow from its remaining features."""
-        facts = Facts([EVERY_RUNE] * len(POSITIONS), counts={})
+        facts = SymbolFacts([EVERY_RUNE] * len(POSITIONS), counts={})
         for n, clue in self.of[seat].items():
             if n not in self.features:
                 continue
@@ -459,7 +463,7 @@ def _features(clue: Clue) -> tuple[Any, ...]:
     return True, False
 
 
-def _note_marks(facts: Facts, clue: Clue, possible: set[int]) -> None:  # noqa: C901 - one case a bound
+def _note_marks(facts: SymbolFacts, clue: Clue, possible: set[int]) -> None:  # noqa: C901 - one case a bound
     group = group_marks().get(clue.marks)
     if group is not None and possible:
         low, high = min(possible), max(possible)

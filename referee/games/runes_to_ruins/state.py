@@ -18,7 +18,7 @@ Near = tuple[int, int, int]
 """Figures of a guess for a symbol: `exact`, `moved`, `group`; or the maximum of each."""
 
 
-class Standing(Struct, frozen=True, kw_only=True, gc=False):
+class RunesSeatState(Struct, frozen=True, kw_only=True, gc=False):
     """The state of one seat."""
 
     submitted: tuple[Six, ...] = ()
@@ -52,7 +52,7 @@ class RunesState(Struct, frozen=True, kw_only=True, gc=False):
     """Number of the current attempt in round 1, from 1."""
     invalid: tuple[Six, ...] = ()
     """Symbols that more than one seat submitted at once, ascending."""
-    standings: tuple[Standing, ...] = (Standing(),) * SEATS
+    standings: tuple[RunesSeatState, ...] = (RunesSeatState(),) * SEATS
     conditions: tuple[int, ...] = ()
     """Winning conditions, one per round from round 2 on."""
     used: tuple[int, ...] = ()

@@ -44,7 +44,7 @@ _SEAT = 8
 """Bits per seat in masks by seat and position: one per position, and two unused."""
 
 
-class Tables(Struct, frozen=True, gc=False):
+class SymbolIndex(Struct, frozen=True, gc=False):
     """All symbols of a match, indexed for questions about them."""
 
     symbols: tuple[Six, ...]
@@ -81,7 +81,7 @@ _BITS = bytes(map(int.bit_count, range(256)))
 
 
 @lru_cache(maxsize=64)
-def tables(symbols: tuple[Six, ...]) -> Tables:
+def tables(symbols: tuple[Six, ...]) -> SymbolIndex:
     """Return the tables of these symbols."""
     places: dict[str, int] = {}
     groups: list[dict[str, int]] = []
@@ -96,7 +96,7 @@ def tables(symbols: tuple[Six, ...]) -> Tables:
             counts[mundane] = counts.get(mundane, 0) + 1
         place <<= _SEAT - len(symbol)
         groups.append(counts)
-    return Tables(symbols, places, tuple(groups), tuple(map(frozenset, symbols)))
+    return SymbolIndex(symbols, places, tuple(groups), tuple(map(frozenset, symbols)))
 
 
 _COUNTED = {rune.name: (8 ** DIVINE.index(rune.divine), 8 ** MUNDANE.index(rune.mundane)) for rune in RUNES}

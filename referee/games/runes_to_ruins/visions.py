@@ -26,7 +26,15 @@ from protocol.games.runes_to_ruins import (
     Visions,
 )
 from referee.games.runes_to_ruins.state import OTHER_KEYS, OTHERS
-from referee.games.runes_to_ruins.symbols import GROUPS, MEMBERS, ORDER, Tables, runes_of, shared_runes, stands_on
+from referee.games.runes_to_ruins.symbols import (
+    GROUPS,
+    MEMBERS,
+    ORDER,
+    SymbolIndex,
+    runes_of,
+    shared_runes,
+    stands_on,
+)
 from referee.rules import choice
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -75,7 +83,7 @@ def cost(kinds: tuple[Kind, ...], veils: int) -> int:
 
 
 def answers(
-    asker: int, visions: Visions, of: Tables, veiled: frozenset[int], rng: Callable[[], Random]
+    asker: int, visions: Visions, of: SymbolIndex, veiled: frozenset[int], rng: Callable[[], Random]
 ) -> list[VisionAnswer]:
     """Return the answers to the visions of a seat, in order; `veil` and `mirror` have none here.
 
@@ -107,7 +115,7 @@ def answers(
     return told
 
 
-def _with_group(group: str, asker: int, of: Tables, veiled: frozenset[int]) -> dict[str, bool]:
+def _with_group(group: str, asker: int, of: SymbolIndex, veiled: frozenset[int]) -> dict[str, bool]:
     return {key: (group in of.groups[seat]) != (seat in veiled) for seat, key in _KEYS[asker]}
 
 
@@ -136,7 +144,7 @@ def kinds(learned: Learned) -> list[LearnedKind]:
     return [kind for kind, named in zip(LEARNED_KINDS, astuple(learned), strict=True) if named is not UNSET]
 
 
-def learn_all(learned: Sequence[Learned], asker: int, of: Tables) -> tuple[list[LearnedAnswer], int]:
+def learn_all(learned: Sequence[Learned], asker: int, of: SymbolIndex) -> tuple[list[LearnedAnswer], int]:
     """Return the answers and the total mantra that they add."""
     told, brought = [], 0
     for index, each in enumerate(learned):
@@ -146,7 +154,7 @@ def learn_all(learned: Sequence[Learned], asker: int, of: Tables) -> tuple[list[
     return told, brought
 
 
-def learn(learned: Learned, asker: int, of: Tables) -> tuple[int | bool, int]:
+def learn(learned: Learned, asker: int, of: SymbolIndex) -> tuple[int | bool, int]:
     """Return the answer and the mantra that it adds."""
     if (rune := learned.rune) is not UNSET:
         users = of.users(rune, asker)

@@ -53,8 +53,8 @@ from referee.games.runes_to_ruins import conditions
 from referee.games.runes_to_ruins.clues import clues
 from referee.games.runes_to_ruins.guesses import NOWHERE, RIGHT, best, near
 from referee.games.runes_to_ruins.pools import any_of
-from referee.games.runes_to_ruins.search import Search
-from referee.games.runes_to_ruins.state import FIRST_INSIGHT, OTHERS, SEATS, Near, RunesState, Standing
+from referee.games.runes_to_ruins.search import SymbolSearch
+from referee.games.runes_to_ruins.state import FIRST_INSIGHT, OTHERS, SEATS, Near, RunesSeatState, RunesState
 from referee.games.runes_to_ruins.symbols import GROUPS, ORDER, draw_symbol, fault, runes_of, stands_on, tables
 from referee.games.runes_to_ruins.visions import KINDS, NO_VISIONS, answers, learn, reflected
 
@@ -98,7 +98,7 @@ class Past(Struct, frozen=True, kw_only=True):
         return self.public.round
 
 
-class Frame(Struct, kw_only=True):
+class FixedPart(Struct, kw_only=True):
     """The part of a world that does not change with each step of a walk, apart from veils."""
 
     won: list[int] = []
@@ -128,10 +128,10 @@ def worlds(view: RunesView, seat: int, rng: Random, options: RunesOptions) -> It
         while True:
             yield _opening(view, seat, rng, options)
     past = [_past(played, seat) for played in view.history]
-    search = Search(tuple(clues(view, seat)), rng)
+    search = SymbolSearch(tuple(clues(view, seat)), rng)
     fails = 0
     while True:
-        walk = Walk(view, seat, rng, past, search)
+        walk = SymbolWalk(view, seat, rng, past, search)
         if not walk.begin():
             fails += 1
             if fails > TRIES:
@@ -154,7 +154,7 @@ def _opening(view: RunesView, seat: int, rng: Random, options: RunesOptions) -> 
         options=options,
         attempt=view.attempt,
         invalid=invalid,
-        standings=tuple(Standing(submitted=each) for each in submitted),
+        standings=tuple(RunesSeatState(submitted=each) for each in submitted),
     )
 
 
@@ -223,17 +223,17 @@ def _past(played: Played, seat: int) -> Past:
     )
 
 
-class Walk:
+class SymbolWalk:
     """A random walk over the others' symbols, in one frame at a time."""
 
-    def __init__(self, view: RunesView, seat: int, rng: Random, past: list[Past], search: Search) -> None:
+    def __init__(self, view: RunesView, seat: int, rng: Random, past: list[Past], search: SymbolSearch) -> None:
         self.view, self.seat, self.rng, self.past, self.search = view, seat, rng, past, search
         self.clues = search.clues
         self.others = self.movable = OTHERS[seat]
         self.veilable = sorted(search.veiled)
         self.veils: set[tuple[int, int]] = set()
         """Pairs of seat and round in which the seat veiled."""
-        self.frame = Frame()
+        self.frame = FixedPart()
         self.symbols: list[Six] = []
         self.values: list[dict[int, Any]] = []
         """Features of the symbols, indexed by clue, then by seat."""
@@ -282,7 +282,7 @@ class Walk:
 
     def reframe(self) -> bool:
         """Draw another frame for these symbols; if that fails, keep the present one and return False."""
-        frame, rng = Frame(), self.rng
+        frame, rng = FixedPart(), self.rng
         insight = dict.fromkeys(self.others, FIRST_INSIGHT)
         taken: tuple[int, ...] = ()
         for n, past in enumerate(self.past):
@@ -452,7 +452,7 @@ def _earned(insight: Insight, seat: int) -> int:
     return conditions.BEST_RANK + 1 - insight.positions[str(seat)] + (insight.round - 2) // 3
 
 
-def _state(view: RunesView, seat: int, rng: Random, options: RunesOptions, walk: Walk) -> RunesState:
+def _state(view: RunesView, seat: int, rng: Random, options: RunesOptions, walk: SymbolWalk) -> RunesState:
     """Return the world at the present position of a walk."""
     frame, symbols = walk.frame, tuple(walk.symbols)
     submitted, invalid = _submitted(view, seat, rng, symbols)
@@ -472,7 +472,7 @@ def _state(view: RunesView, seat: int, rng: Random, options: RunesOptions, walk:
     nearest = _nearest(walk)
     standings = [_own_standing(view, seat, walk)] * SEATS
     for other in walk.others:
-        standings[other] = Standing(
+        standings[other] = RunesSeatState(
             insight=frame.insight[other],
             veils=[by for by, _ in walk.veils].count(other),
             windowed=other in windowed,
@@ -495,7 +495,7 @@ def _state(view: RunesView, seat: int, rng: Random, options: RunesOptions, walk:
     )
 
 
-def _own_standing(view: RunesView, seat: int, walk: Walk) -> Standing:
+def _own_standing(view: RunesView, seat: int, walk: SymbolWalk) -> RunesSeatState:
     """Return the seat's own standing, from its view."""
     last = walk.past[-1].action if walk.past else PlayRound()
     brought = 0
@@ -503,7 +503,7 @@ def _own_standing(view: RunesView, seat: int, walk: Walk) -> Standing:
     for played, past in zip(view.history, walk.past, strict=True):
         brought += sum(each.mantra for each in played.told if isinstance(each, LearnedAnswer))
         guesses += past.action.guesses
-    return Standing(
+    return RunesSeatState(
         insight=cast("int", view.insight),
         mantra=cast("int", view.mantra),
         received=brought,
@@ -518,7 +518,7 @@ def _own_standing(view: RunesView, seat: int, walk: Walk) -> Standing:
     )
 
 
-def _action(walk: Walk, n: int, other: int, rng: Random) -> PlayRound:
+def _action(walk: SymbolWalk, n: int, other: int, rng: Random) -> PlayRound:
     """Return the action of another seat in the finished round with index `n`."""
     frame, past = walk.frame, walk.past[n]
     r = past.round
@@ -546,7 +546,7 @@ def _action(walk: Walk, n: int, other: int, rng: Random) -> PlayRound:
     )
 
 
-def _question(mirrored: Mirrored, walk: Walk, rng: Random) -> Any:  # noqa: C901, PLR0911, PLR0912 - one case a kind
+def _question(mirrored: Mirrored, walk: SymbolWalk, rng: Random) -> Any:  # noqa: C901, PLR0911, PLR0912 - one case a kind
     """Draw a question of another seat that has the answer which a mirror showed to this seat."""
     seat, answer = walk.seat, cast("Any", mirrored.answer)
     symbol = walk.symbols[mirrored.of]
@@ -598,7 +598,7 @@ def _question(mirrored: Mirrored, walk: Walk, rng: Random) -> Any:  # noqa: C901
 
 
 def _played(  # noqa: PLR0917 - everything that makes up a round
-    walk: Walk, past: Past, other: int, actions: dict[int, PlayRound], veiled: frozenset[int], rng: Random
+    walk: SymbolWalk, past: Past, other: int, actions: dict[int, PlayRound], veiled: frozenset[int], rng: Random
 ) -> Played:
     """Return a round as another seat saw it."""
     frame, r = walk.frame, past.round
@@ -629,7 +629,7 @@ def _played(  # noqa: PLR0917 - everything that makes up a round
 _near = lru_cache(maxsize=100_000)(near)
 
 
-def _nearest(walk: Walk) -> list[tuple[Near, ...]]:
+def _nearest(walk: SymbolWalk) -> list[tuple[Near, ...]]:
     """Return the best of each figure in compared guesses, indexed by seat, then by guesser."""
     found = [[NOWHERE] * SEATS for _ in range(SEATS)]
     for past in walk.past:

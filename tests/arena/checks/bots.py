@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from arena.workers.api import Worker
 from protocol.refusals import Conduct
-from referee.host.plan import Plan, Result
+from referee.host.plan import AttemptResult, Plan
 from referee.match.seat_report import SeatReport
 from tests.arena.stand_in import AtOnce
 
@@ -24,7 +24,7 @@ class Field(AtOnce):
         self.broken, self.endless = broken, endless
         self.seatings: list[tuple[str, ...]] = []
 
-    async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
+    async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> AttemptResult:
         """See `referee.host.one_match.play`."""
         names = [str(getattr(getattr(player, "folder", None), "given", player)) for player in players]
         done = await super().__call__(plan, names, transcript=transcript)

@@ -16,8 +16,8 @@ from arena.errors import CANNOT, DONE, NO, WRONG_USE
 from arena.workers.api import Worker
 from referee.bot_folder import BUILT_IN, content_hash
 from referee.games import GAMES
+from referee.host import AttemptResult as MatchResult
 from referee.host import Plan
-from referee.host import Result as MatchResult
 from referee.match import SeatReport
 from tests.arena.checks.bots import WHY, Field
 

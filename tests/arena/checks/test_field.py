@@ -17,7 +17,7 @@ from arena.tournament.run import FinalResults, TournamentRun
 from arena.workers.api import Roster, Worker, WorkerGoneError
 from protocol.codec import encode
 from protocol.messages import Accepted, Opened
-from referee.host.plan import Plan, Result
+from referee.host.plan import AttemptResult, Plan
 from referee.match.records import Out
 from tests.arena.checks.bots import WHY, Field
 from tests.arena.ledgers import OpenLedger
@@ -157,7 +157,7 @@ async def test_with_the_last_worker_gone_the_rest_is_not_checked_and_says_so(
 ) -> None:
     """On a cluster: nothing is known of those bots, and nothing is held against them."""
 
-    async def lose(plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
+    async def lose(plan: Plan, players: Sequence[str], *, transcript: Path) -> AttemptResult:
         del plan, players
         roster.remove(0)
         raise WorkerGoneError(f"killed at {transcript.stem}")

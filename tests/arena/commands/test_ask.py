@@ -14,7 +14,7 @@ from protocol.codec import encode
 from protocol.messages import Closed, Opened, Rejected, Welcome
 from protocol.refusals import Refusal
 from referee.bot_folder.manifest import find_bot
-from referee.host.interview import Question, Questionnaire, questions_of
+from referee.host.interview import AskedWindow, Questionnaire, questions_of
 from referee.rules import Quoted
 from referee.transcript.chain import seat_lines
 from referee.transcript.reader import read_transcript
@@ -57,16 +57,16 @@ def test_a_view_that_is_nested_deeply_is_refused_with_its_line(
     assert f"{own_file}: line {line} is nested too deeply" in result.stderr.splitlines()[-1]
 
 
-def question(number: int, *, taken: bool = True, by_default: bool = False, refused: int = 0) -> Question:
+def question(number: int, *, taken: bool = True, by_default: bool = False, refused: int = 0) -> AskedWindow:
     opened = Opened(id=number, window="turn", view={}, default={}, main_ms=1, reserve_ms=0)
     closed = Closed(window=number, taken={}, by_default=by_default, charged_ms=0, reserve_ms=0)
     complaint = Rejected(window=number, reason=Refusal.ILLEGAL, text="")
-    return Question(
+    return AskedWindow(
         opened=opened, state=None, closed=closed if taken else None, refused=[complaint] * refused, told=[]
     )
 
 
-def asked(*questions: Question) -> Questionnaire:
+def asked(*questions: AskedWindow) -> Questionnaire:
     found = questions_of(read_transcript(PATH), 0)
     assert found is not None
     assert isinstance(found.welcome, Welcome)

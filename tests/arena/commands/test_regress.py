@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from arena.errors import DONE, NO, UNDECIDED, WRONG_USE, WrongUse
 from arena.regression.decision_diff import DecisionDiff
 from arena.workers.api import Worker
-from referee.host.plan import Plan, Result
+from referee.host.plan import AttemptResult, Plan
 from referee.host.players import SandboxedBot
 from tests.arena.regression.test_decision_diff import PARTED, SAME
 from tests.arena.stand_in import outcome, result
@@ -30,7 +30,7 @@ class Decided:
     def __init__(self, verdict: str) -> None:
         self._verdict = verdict
 
-    async def __call__(self, plan: Plan, players: Sequence[SandboxedBot], *, transcript: Path) -> Result:
+    async def __call__(self, plan: Plan, players: Sequence[SandboxedBot], *, transcript: Path) -> AttemptResult:
         """See `referee.host.one_match.play`."""
         await trio.lowlevel.checkpoint()
         names = [player.folder.given for player in players]
@@ -222,7 +222,7 @@ def twins(tmp_path: Path) -> tuple[str, str]:
 
 
 def regress_twins(monkeypatch: pytest.MonkeyPatch, twins: tuple[str, str], *more: str) -> Ended:
-    async def tied(plan: Plan, players: Sequence[SandboxedBot], *, transcript: Path) -> Result:
+    async def tied(plan: Plan, players: Sequence[SandboxedBot], *, transcript: Path) -> AttemptResult:
         await trio.lowlevel.checkpoint()
         names = [player.folder.given for player in players]
         return replace(result(plan, names, transcript), outcome=outcome((0, 1)))

@@ -15,10 +15,10 @@ from msgspec.structs import replace
 
 from arena.errors import WRONG_USE, MachineCannot
 from arena.tournament.results_folder import LEDGER, PAGE, TABLE, set_aside
-from arena.workers.api import Play
+from arena.workers.api import PlayMatch
 from protocol.refusals import Conduct
+from referee.host.plan import AttemptResult as Attempted
 from referee.host.plan import Plan
-from referee.host.plan import Result as Attempted
 from referee.match.seat_report import SeatReport
 from tests.arena.cups import play_cup
 from tests.arena.ledgers import OpenLedger
@@ -39,7 +39,7 @@ seed = 77001
 """
 
 
-def cup(folder: Path, text: str = TEXT, play: Play[str] | None = None) -> Path:
+def cup(folder: Path, text: str = TEXT, play: PlayMatch[str] | None = None) -> Path:
     file = folder / "cup.toml"
     file.write_text(text)
     play_cup(file, play)

@@ -18,7 +18,7 @@ from arena.terminal import Screen
 from protocol.refusals import Conduct
 from referee.bot_folder import CONSOLE
 from referee.host.one_match import play
-from referee.host.plan import Plan, Result
+from referee.host.plan import AttemptResult, Plan
 from referee.host.players import LocalSeat
 from referee.match.records import WindowTime
 from referee.match.terms import ClockTable, Policy
@@ -33,7 +33,7 @@ STAY: Line = (9e9, "/quit")
 class Evening(Struct):
     """A match of a person against a bot: how it came out, what the person saw, and what was taken in its seat."""
 
-    result: Result
+    result: AttemptResult
     screen: str
     taken: list[object]
     charged_ms: list[int]

@@ -22,7 +22,7 @@ from arena.live.single_match import Watch, play_hosted, play_match
 from arena.workers import remote_seats
 from arena.workers.remote_seats import TURNED_AWAY_SHOWN, Hosting
 from referee.host.one_match import play as really_play
-from referee.host.plan import Plan, Result
+from referee.host.plan import AttemptResult, Plan
 from referee.host.players import RemoteBot
 from referee.sandbox import SandboxError
 from referee.transcript.chain import TranscriptError
@@ -37,7 +37,7 @@ PLAN = Plan(match="m", game="mist", variant="contractual-obligation", seed=1)
 def failing(error: Exception | None = None, **changed: Any) -> Any:
     """Plays by failing, or by a result with something changed."""
 
-    async def play(plan: Plan, players: Sequence[str], *, transcript: Path, **_: object) -> Result:
+    async def play(plan: Plan, players: Sequence[str], *, transcript: Path, **_: object) -> AttemptResult:
         await trio.lowlevel.checkpoint()
         if error is not None:
             raise error
@@ -84,7 +84,7 @@ def test_one_signal_pauses_the_match_and_another_lets_it_go_on(
         transcript: Path,
         watch: Watch | None,
         operator: trio.MemoryReceiveChannel[bool] | None,
-    ) -> Result:
+    ) -> AttemptResult:
         assert operator is not None
         for number in (signal.SIGUSR1, signal.SIGUSR2, signal.SIGUSR1):
             os.kill(os.getpid(), number)
@@ -106,7 +106,7 @@ def test_an_order_that_changes_nothing_is_none(tmp_path: Path, capsys: pytest.Ca
         transcript: Path,
         watch: Watch | None,
         operator: trio.MemoryReceiveChannel[bool] | None,
-    ) -> Result:
+    ) -> AttemptResult:
         assert operator is not None
         for number in (signal.SIGUSR2, signal.SIGUSR1, signal.SIGUSR1, signal.SIGUSR2, signal.SIGUSR2):
             os.kill(os.getpid(), number)

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from arena.pages import Website
-from arena.statistics import Played
+from arena.statistics import CountedMatch
 from arena.tournament import LEDGER, Ledger
 from referee.match import SeatReport
 
@@ -36,7 +36,7 @@ TERMS: dict[str, Any] = {
 def folder_of(
     path: Path,
     labels: Sequence[str],
-    played: Sequence[Played],
+    played: Sequence[CountedMatch],
     *,
     reports: Mapping[tuple[int, int], Sequence[SeatReport]] | None = None,
     open_attempts: Sequence[tuple[int, int]] = (),

@@ -13,7 +13,7 @@ import pytest
 from arena.pages import Competition, Website
 from arena.pages.standings import ratings_over_time
 from arena.pages.words import time_left
-from arena.regression import Decision, DecisionDiff, Place
+from arena.regression import ComparedMatch, Decision, DecisionDiff
 from arena.schedule.knockout import Knockout
 from arena.statistics import summary
 from arena.tournament import DECISIONS, held
@@ -434,7 +434,7 @@ def test_where_base_and_head_part_is_on_its_page_once_it_was_asked(tmp_path: Pat
     folder = regression(tmp_path)
     website = one(folder)
     assert "Where base and head differ" not in words(website, "cup/index.html")
-    place = Place(block=0, seating=1, seat=0, head="", base_points=0.0, head_points=1.0)
+    place = ComparedMatch(block=0, seating=1, seat=0, head="", base_points=0.0, head_points=1.0)
     decision = Decision(
         window=3, name="turn", turn=2, base="<b>north", base_by_default=False, head="south", head_by_default=False
     )

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from arena.quantities import Table
-from arena.regression.decision_diff import DecisionDiff, Place, base_matches, diff_decisions, total
+from arena.regression.decision_diff import ComparedMatch, DecisionDiff, base_matches, diff_decisions, total
 from arena.regression.model import BASE, FIELD, HEAD
 from arena.reports.decisions import (
     DECISIONS,
@@ -17,7 +17,7 @@ from arena.reports.decisions import (
     outcomes,
     rows_left_out,
 )
-from arena.statistics.standings import Played
+from arena.statistics.standings import CountedMatch
 from protocol.messages import Closed, Opened
 from protocol.refusals import Conduct
 from protocol.words import Action
@@ -36,8 +36,8 @@ def cells(matches: list[DecisionDiff], seats: int) -> list[tuple[str, ...]]:
     return Table(DECISIONS, decision_rows(matches, seats)).cells()
 
 
-def played(seating: int, entrants: tuple[int, ...], *ranking: tuple[int, ...], block: int = 0) -> Played:
-    return Played(
+def played(seating: int, entrants: tuple[int, ...], *ranking: tuple[int, ...], block: int = 0) -> CountedMatch:
+    return CountedMatch(
         block=block,
         seating=seating,
         entrants=entrants,
@@ -65,11 +65,11 @@ def said(name: str, **more: bool) -> BotAnswer:
     return BotAnswer(action=Names(name=name, **more))
 
 
-PLACE = Place(block=0, seating=1, seat=1, head="h", base_points=0.0, head_points=1.0)
+PLACE = ComparedMatch(block=0, seating=1, seat=1, head="h", base_points=0.0, head_points=1.0)
 NOTHING = BotAnswer(action=None)
 
 
-def of(*questions: AnsweredQuestion, gone: str = "", place: Place = PLACE) -> DecisionDiff:
+def of(*questions: AnsweredQuestion, gone: str = "", place: ComparedMatch = PLACE) -> DecisionDiff:
     return diff_decisions(place, Interviewed(questions, gone))
 
 
@@ -152,7 +152,7 @@ class TestDecisions:
 PARTED = of(asked({"name": "a"}, said("b")), asked({"name": "a"}, said("a")), asked({"name": "a"}, NOTHING))
 SAME = of(
     asked({"name": "a"}, said("a")),
-    place=Place(block=1, seating=0, seat=0, head="", base_points=1, head_points=0.5),
+    place=ComparedMatch(block=1, seating=0, seat=0, head="", base_points=1, head_points=0.5),
 )
 CUT = of(asked({"name": "a"}, said("a")), asked({"name": "a"}, None), gone="ended by signal 9")
 

@@ -13,7 +13,7 @@ from arena.errors import MachineCannot, WrongUse
 from arena.regression.decision_diff import Ask, OpenAsking, explain, read_decision_diffs
 from arena.regression.model import Regression
 from referee.host.interview import Interviewed
-from referee.host.plan import Plan, Result
+from referee.host.plan import AttemptResult, Plan
 from referee.match.records import Header
 from referee.sandbox import SandboxError
 from tests.arena.regression.test_run import asked, playing
@@ -24,7 +24,7 @@ from tests.referee.transcript.transcript_sample import match_records, write
 class Writes:
     """Plays matches in no time, and leaves a transcript of each."""
 
-    async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
+    async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> AttemptResult:
         """See `referee.host.one_match.play`."""
         header, *rest = match_records()
         assert isinstance(header, Header)

@@ -10,7 +10,7 @@ from arena.errors import WrongUse
 from arena.regression import history_of
 from arena.regression.model import BASE, FIELD, HEAD, BlockTally, Regression, SeatedResult, difference
 from arena.regression.options import RegressionOptions, regression_of
-from arena.statistics import Played, Progress, Verdict
+from arena.statistics import CountedMatch, SprtVerdict, TestState
 from referee.match.terms import Policy
 from tests.arena.simulated import result
 from tests.arena.stand_in import outcome
@@ -58,7 +58,7 @@ class TestTwoSeats:
         tally = BlockTally(asked(elo1=100.0))
         for block in range(40):
             ended(tally, block, head_wins=block < 20)
-        assert (Verdict.ACCEPTED, 10, 10) == (
+        assert (SprtVerdict.ACCEPTED, 10, 10) == (
             tally.state.verdict,
             tally.state.blocks,
             len(tally.observations),
@@ -160,7 +160,7 @@ def test_what_is_wrong_is_named_with_its_option(given: dict[str, Any], said: str
 TERMS = {"test.elo0": 0.0, "test.elo1": 30.0, "test.alpha": 0.05, "test.beta": 0.05, "test.model": "normalized"}
 
 
-def head_to_head(blocks: int, share: float) -> list[Played]:
+def head_to_head(blocks: int, share: float) -> list[CountedMatch]:
     rng = Random(3)
     rankings = [[[1], [0]], [[0], [1]]]
     return [
@@ -170,8 +170,8 @@ def head_to_head(blocks: int, share: float) -> list[Played]:
     ]
 
 
-@pytest.mark.parametrize(("share", "verdict"), [(0.8, Verdict.ACCEPTED), (0.2, Verdict.REJECTED)])
-def test_it_ends_where_the_test_ends(share: float, verdict: Verdict) -> None:
+@pytest.mark.parametrize(("share", "verdict"), [(0.8, SprtVerdict.ACCEPTED), (0.2, SprtVerdict.REJECTED)])
+def test_it_ends_where_the_test_ends(share: float, verdict: SprtVerdict) -> None:
     played = head_to_head(600, share)
     tally = BlockTally(asked(elo1=30.0))
     for match in played:
@@ -189,7 +189,7 @@ def test_of_a_long_one_some_states_are_kept_and_the_last() -> None:
     assert 2_000 == found.state.blocks
     assert len(found.states) < 600
     assert all(before.blocks < after.blocks for before, after in pairwise(found.states))
-    assert isinstance(found.state, Progress)
+    assert isinstance(found.state, TestState)
     assert 2_000 == sum(found.state.counts)
 
 
@@ -213,5 +213,5 @@ def test_of_more_seats_it_goes_by_differences() -> None:
     ]
     terms = {"test.low": 0.0, "test.high": 0.05, "test.alpha": 0.05, "test.beta": 0.05}
     found = history_of(terms, played)
-    assert Verdict.ACCEPTED is found.state.verdict
+    assert SprtVerdict.ACCEPTED is found.state.verdict
     assert 1.0 == found.mean

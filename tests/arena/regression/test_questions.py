@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from arena.regression.model import BASE, FIELD, HEAD, QUESTIONS, QuestionName, answers, leaning
-from arena.statistics import Anytime, Sprt, Verdict
+from arena.statistics import Anytime, Sprt, SprtVerdict
 from arena.statistics.sprt import state_of
 from tests.arena.regression.test_run import asked, playing
 
@@ -76,4 +76,4 @@ class TestGauntlet:
         assert 6 == found.blocks == found.state.blocks
         assert 12 == found.standings[HEAD].played == found.standings[BASE].played
         assert 24 == found.standings[FIELD].played
-        assert Verdict.UNDECIDED is found.verdict
+        assert SprtVerdict.UNDECIDED is found.verdict

@@ -13,9 +13,9 @@ from arena.errors import MachineCannot, WrongUse
 from arena.regression.model import Regression
 from arena.regression.options import RegressionOptions, regression_of
 from arena.regression.run import Finding, RegressionRun, folder_for
-from arena.statistics.sprt import Verdict
-from arena.workers.api import Play, Worker, WorkerPool
-from referee.host.plan import Plan, Result
+from arena.statistics.sprt import SprtVerdict
+from arena.workers.api import PlayMatch, Worker, WorkerPool
+from referee.host.plan import AttemptResult, Plan
 from referee.match.terms import ClockTable, Policy
 from referee.transcript.chain import TranscriptError
 from tests.arena.ledgers import OpenLedger
@@ -28,7 +28,7 @@ def asked(folder: Path, **given: Any) -> Regression:
     return replace(regression, arena=replace(regression.arena, results=folder))
 
 
-def venue(play: Play[str], slots: int) -> WorkerPool[str]:
+def venue(play: PlayMatch[str], slots: int) -> WorkerPool[str]:
     @asynccontextmanager
     async def open_workers(matches: int) -> AsyncIterator[list[Worker[str]]]:
         yield [Worker(play=play, slots=min(slots, matches))]
@@ -37,7 +37,7 @@ def venue(play: Play[str], slots: int) -> WorkerPool[str]:
 
 
 def playing(
-    regression: Regression, play: Play[str] | None = None, *, fresh: bool = False, concurrency: int = 2
+    regression: Regression, play: PlayMatch[str] | None = None, *, fresh: bool = False, concurrency: int = 2
 ) -> Finding:
     """How it comes out, but for how long it took."""
     players = regression.arena.labels
@@ -56,7 +56,7 @@ class Decided:
         self._free = trio.Event()
         self.won_first = False
 
-    async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
+    async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> AttemptResult:
         """See `referee.host.one_match.play`."""
         await trio.lowlevel.checkpoint()
         head = players.index("head")
@@ -80,7 +80,7 @@ def test_it_stops_in_schedule_order_though_the_blocks_end_in_another(
     late = Decided(disturbed, lost=20, held_until=80)
     found = playing(disturbed, late, concurrency=42)
     assert late.won_first
-    assert Verdict.REJECTED is found.state.verdict
+    assert SprtVerdict.REJECTED is found.state.verdict
     assert playing(calm, Decided(calm, lost=20, held_until=0), concurrency=1) == found
     assert len(open_ledger(tmp_path / "disturbed/ledger.sqlite").results()) > 2 * found.state.blocks
 
@@ -88,7 +88,7 @@ def test_it_stops_in_schedule_order_though_the_blocks_end_in_another(
 def test_it_stops_playing_once_it_is_decided(tmp_path: Path, open_ledger: OpenLedger) -> None:
     regression = asked(tmp_path)
     found = playing(regression, Decided(regression, lost=0, held_until=0))
-    assert (Verdict.ACCEPTED, 10) == (found.state.verdict, found.state.blocks)
+    assert (SprtVerdict.ACCEPTED, 10) == (found.state.verdict, found.state.blocks)
     assert 10 <= len(open_ledger(tmp_path / "ledger.sqlite").finished()) / 2 <= 11
 
 
@@ -118,7 +118,7 @@ def test_a_test_that_was_undecided_goes_on_with_a_higher_limit(tmp_path: Path) -
     first, second = AtOnce(), AtOnce()
     short = playing(asked(tmp_path / "one", blocks=4), first)
     longer = playing(asked(tmp_path / "one", blocks=7), second)
-    assert (Verdict.UNDECIDED, 4, 7) == (short.state.verdict, short.state.blocks, longer.state.blocks)
+    assert (SprtVerdict.UNDECIDED, 4, 7) == (short.state.verdict, short.state.blocks, longer.state.blocks)
     assert (8, 6) == (len(first.played), len(second.played))
     assert longer == playing(asked(tmp_path / "other", blocks=7))
 

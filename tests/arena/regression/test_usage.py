@@ -8,9 +8,9 @@ import trio
 from msgspec.structs import replace
 
 from arena.regression.model import Regression, SeatUse, history_of, ratio_of, uses_of
-from arena.statistics.sprt import Verdict
+from arena.statistics.sprt import SprtVerdict
 from protocol.refusals import Conduct
-from referee.host.plan import Plan, Result
+from referee.host.plan import AttemptResult, Plan
 from referee.match.seat_report import SeatReport
 from tests.arena.ledgers import OpenLedger
 from tests.arena.regression.test_run import asked, playing
@@ -25,7 +25,7 @@ class Uses:
         self._wins = wins
         self.played = 0
 
-    async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
+    async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> AttemptResult:
         """See `referee.host.one_match.play`."""
         await trio.lowlevel.checkpoint()
         self.played += 1
@@ -49,13 +49,16 @@ def limited(folder: Path, **given: Any) -> Regression:
 
 def test_a_head_that_is_better_and_slower_is_rejected_as_soon_as_that_is_sure(tmp_path: Path) -> None:
     found = playing(limited(tmp_path), Uses(time=1.5))
-    assert (Verdict.REJECTED, Verdict.UNDECIDED, 7) == (found.verdict, found.state.verdict, found.blocks)
-    assert (1.5, Verdict.REJECTED) == (round((found.usage[0].ratio or (0,))[0], 2), found.usage[0].state.verdict)
+    assert (SprtVerdict.REJECTED, SprtVerdict.UNDECIDED, 7) == (found.verdict, found.state.verdict, found.blocks)
+    assert (1.5, SprtVerdict.REJECTED) == (
+        round((found.usage[0].ratio or (0,))[0], 2),
+        found.usage[0].state.verdict,
+    )
 
 
 def test_a_head_that_is_worse_is_rejected_though_its_time_is_well(tmp_path: Path) -> None:
     found = playing(limited(tmp_path), Uses(time=1.0, wins=False))
-    assert (Verdict.REJECTED, Verdict.REJECTED, Verdict.ACCEPTED) == (
+    assert (SprtVerdict.REJECTED, SprtVerdict.REJECTED, SprtVerdict.ACCEPTED) == (
         found.verdict,
         found.state.verdict,
         found.usage[0].state.verdict,
@@ -64,7 +67,7 @@ def test_a_head_that_is_worse_is_rejected_though_its_time_is_well(tmp_path: Path
 
 def test_all_tests_must_accept(tmp_path: Path) -> None:
     found = playing(limited(tmp_path, larger=2.0), Uses(time=1.1, memory=1.9))
-    assert (Verdict.ACCEPTED, ["time", "memory"]) == (
+    assert (SprtVerdict.ACCEPTED, ["time", "memory"]) == (
         found.verdict,
         [each.limit.resource for each in found.usage],
     )
@@ -75,7 +78,7 @@ def test_a_test_that_was_stopped_knows_the_times_of_what_was_played(tmp_path: Pa
     first = playing(limited(tmp_path / "parts", blocks=4), Uses(time=1.5))
     again = Uses(time=1.5)
     second = playing(limited(tmp_path / "parts", blocks=9), again)
-    assert (Verdict.UNDECIDED, Verdict.REJECTED) == (first.verdict, second.verdict)
+    assert (SprtVerdict.UNDECIDED, SprtVerdict.REJECTED) == (first.verdict, second.verdict)
     assert second == playing(limited(tmp_path / "whole", blocks=9), Uses(time=1.5))
     assert again.played <= 2 * (9 - 4)
 
@@ -96,11 +99,11 @@ def test_pages_find_the_same_from_the_ledger(tmp_path: Path, open_ledger: OpenLe
 
 def test_where_nothing_is_measured_it_gives_up_and_stays_undecided(tmp_path: Path) -> None:
     class Unmeasured(Uses):
-        async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
+        async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> AttemptResult:
             return replace(await super().__call__(plan, players, transcript=transcript), reports=())
 
     found = playing(limited(tmp_path), Unmeasured())
-    assert (Verdict.UNDECIDED, Verdict.ACCEPTED, None) == (
+    assert (SprtVerdict.UNDECIDED, SprtVerdict.ACCEPTED, None) == (
         found.verdict,
         found.state.verdict,
         found.usage[0].ratio,

@@ -20,7 +20,7 @@ from msgspec import Raw
 
 from arena.commands import main
 from arena.replay import Recording, recorded, recording_of, recording_of_seat, steps
-from arena.replay.recording import SECONDS, Player, taken_text
+from arena.replay.recording import SECONDS, ReplayCursor, taken_text
 from arena.terminal import Screen
 from protocol.codec import decode_server_message, encode
 from protocol.messages import PROTOCOL, Hello, Opened, Over, Submit
@@ -273,15 +273,15 @@ WIDTH, HEIGHT = 80, 24
 
 
 @pytest.fixture
-def player() -> Player:
-    return Player(recording_of(MATCH), "host")
+def player() -> ReplayCursor:
+    return ReplayCursor(recording_of(MATCH), "host")
 
 
-def shown(player: Player, *, height: int = HEIGHT) -> list[str]:
+def shown(player: ReplayCursor, *, height: int = HEIGHT) -> list[str]:
     return [line.plain for line in player.lines(Screen(width=WIDTH, height=height), WIDTH, height)]
 
 
-def places(player: Player, keys: str) -> list[int]:
+def places(player: ReplayCursor, keys: str) -> list[int]:
     found = []
     for key in keys:
         player.press(key)
@@ -289,7 +289,7 @@ def places(player: Player, keys: str) -> list[int]:
     return found
 
 
-def test_keys_step_forward_and_back_and_not_beyond_the_ends(player: Player) -> None:
+def test_keys_step_forward_and_back_and_not_beyond_the_ends(player: ReplayCursor) -> None:
     assert [1, 2, 3, 2, 3, 4, 4] == places(player, "n \npnnn")
     assert [3, 2, 1, 0, 0] == places(player, "p\x7fppp")
     for key, at in (("\x1b[C", 1), ("\x1b[D", 0), ("\x1b[F", 4), ("\x1b[H", 0), ("x", 0)):
@@ -297,7 +297,7 @@ def test_keys_step_forward_and_back_and_not_beyond_the_ends(player: Player) -> N
         assert at == player.at
 
 
-def test_a_turn_is_typed_and_gone_to(player: Player) -> None:
+def test_a_turn_is_typed_and_gone_to(player: ReplayCursor) -> None:
     places(player, "g3")
     assert shown(player)[-1].startswith("to turn: 3")
     player.press("\n")
@@ -310,7 +310,7 @@ def test_a_turn_is_typed_and_gone_to(player: Player) -> None:
     assert 2 == player.at
 
 
-def test_it_plays_by_itself_at_a_speed_stops_at_the_end_and_begins_anew(player: Player) -> None:
+def test_it_plays_by_itself_at_a_speed_stops_at_the_end_and_begins_anew(player: ReplayCursor) -> None:
     player.press("a")
     player.press("+")
     assert (True, 0.5) == (player.playing, player.seconds)
@@ -326,7 +326,7 @@ def test_it_plays_by_itself_at_a_speed_stops_at_the_end_and_begins_anew(player: 
     assert SECONDS[0] == player.seconds
 
 
-def test_what_does_not_fit_is_scrolled_to(player: Player) -> None:
+def test_what_does_not_fit_is_scrolled_to(player: ReplayCursor) -> None:
     player.press("\x1b[F")
     assert all(len(line) <= WIDTH for line in shown(player))
     top = shown(player, height=10)
@@ -341,7 +341,7 @@ def test_what_does_not_fit_is_scrolled_to(player: Player) -> None:
     assert end[0] == shown(player, height=10)[1]
 
 
-def test_help_lists_the_keys_and_any_key_leaves_it(player: Player) -> None:
+def test_help_lists_the_keys_and_any_key_leaves_it(player: ReplayCursor) -> None:
     player.press("?")
     assert "play by itself" in "\n".join(shown(player))
     player.press("n")

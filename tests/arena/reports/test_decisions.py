@@ -8,7 +8,7 @@ from arena.reports.decisions import REFUSALS, SHOWN, compared, compared_lines
 from protocol.games.mist import Turn
 from protocol.messages import Closed, Opened, Rejected
 from protocol.refusals import Refusal
-from referee.host.interview import AnsweredQuestion, BotAnswer, Question
+from referee.host.interview import AnsweredQuestion, AskedWindow, BotAnswer
 
 DEFAULT: dict[str, Any] = {"cells": ["A1"]}
 TAKEN: dict[str, Any] = {"cells": ["C3"]}
@@ -27,7 +27,7 @@ def lines(
     taken = DEFAULT if by_default else TAKEN
     what = Closed(window=4, taken=taken, by_default=by_default, charged_ms=1, reserve_ms=0) if closed else None
     complaints = [Rejected(window=4, reason=Refusal.ILLEGAL, text=text) for text in refused]
-    question = Question(opened=opened, state=None, closed=what, refused=complaints)
+    question = AskedWindow(opened=opened, state=None, closed=what, refused=complaints)
     found = compared(
         question, AnsweredQuestion(opened=opened, closed=what, answer=answer), "ended with exit code 1"
     )

@@ -12,7 +12,7 @@ from arena.regression.options import RegressionOptions, regression_of
 from arena.reports.regression import LONGEST, finding_junit, unplayed_junit
 from arena.reports.standings import problem, problems_of
 from arena.statistics.anytime import UsageLimit, UsageState
-from arena.statistics.sprt import Verdict
+from arena.statistics.sprt import SprtVerdict
 from arena.statistics.summary import BotReport, Loss
 from referee.bot_folder import BotFolder
 from referee.match.seat_report import SeatReport
@@ -21,7 +21,7 @@ from tests.arena.reports.test_regression import ALL_LOST, NEVER, WON, found, two
 
 HOSTILE = 'x"/><failure/>]]>&amp;\x1b[2J\x00\ud800\ufffe\n::error::' + "y" * 9_000
 SLOW = UsageFinding(
-    UsageLimit(resource="time", most=1.2), UsageState(verdict=Verdict.REJECTED, blocks=7), (1.5, 1.4, 1.6)
+    UsageLimit(resource="time", most=1.2), UsageState(verdict=SprtVerdict.REJECTED, blocks=7), (1.5, 1.4, 1.6)
 )
 
 
@@ -46,17 +46,18 @@ def test_each_question_is_a_test_case() -> None:
 
 
 @pytest.mark.parametrize(
-    ("verdict", "tag"), [(Verdict.ACCEPTED, ""), (Verdict.REJECTED, "failure"), (Verdict.UNDECIDED, "skipped")]
+    ("verdict", "tag"),
+    [(SprtVerdict.ACCEPTED, ""), (SprtVerdict.REJECTED, "failure"), (SprtVerdict.UNDECIDED, "skipped")],
 )
-def test_an_undecided_test_is_skipped_and_a_rejected_one_failed(verdict: Verdict, tag: str) -> None:
+def test_an_undecided_test_is_skipped_and_a_rejected_one_failed(verdict: SprtVerdict, tag: str) -> None:
     content = finding_junit(two(), found(replace(ALL_LOST, verdict=verdict)))
     assert {"head starts": "", "strength": tag} == cases(content)
 
 
 def test_a_head_that_cannot_start_fails() -> None:
-    content = unplayed_junit(two(), Verdict.REJECTED, "rejected: head never started")
+    content = unplayed_junit(two(), SprtVerdict.REJECTED, "rejected: head never started")
     assert {"head starts": "failure"} == cases(content)
-    assert {"strength": "skipped"} == cases(unplayed_junit(two(), Verdict.UNDECIDED, "the same content"))
+    assert {"strength": "skipped"} == cases(unplayed_junit(two(), SprtVerdict.UNDECIDED, "the same content"))
 
 
 def test_what_bots_write_stays_text_and_is_bounded() -> None:

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from arena.reports.matches import match_json, show_match
 from protocol.refusals import Conduct
-from referee.host.plan import Plan, Result
+from referee.host.plan import AttemptResult, Plan
 from referee.match.seat_report import SeatReport, spread_of
 from tests.arena.stand_in import outcome, result
 
@@ -15,7 +15,7 @@ PLAN = Plan(match="m", game="mist", variant="contractual-obligation", seed=1)
 NAMES = ("anna", "ben")
 
 
-def ended(folder: Path) -> Result:
+def ended(folder: Path) -> AttemptResult:
     """Ben has crashed, and both wrote something."""
     for log in ("m.seat-0.log", "m.seat-1.log", "m.seat-1.start-2.log"):
         (folder / log).write_text("hm")

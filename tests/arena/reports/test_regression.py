@@ -25,15 +25,15 @@ from arena.reports.regression import (
     verdict_text,
 )
 from arena.statistics.anytime import AnytimeProgress, UsageLimit, UsageState
-from arena.statistics.sprt import Progress, Verdict
+from arena.statistics.sprt import SprtVerdict, TestState
 from arena.statistics.standings import Score, StandingsRow
 from arena.statistics.summary import BotReport, Loss
 from arena.terminal import Screen, json_line, show
 from referee.match.terms import Policy
 
-WON = Progress(Verdict.ACCEPTED, 10, 3.1, (0, 1, 2, 3, 4))
+WON = TestState(SprtVerdict.ACCEPTED, 10, 3.1, (0, 1, 2, 3, 4))
 """1.5 of 2 points a block, a mean difference of half a point a match."""
-ALL_LOST = Progress(Verdict.REJECTED, 4, -3.0, (4, 0, 0, 0, 0))
+ALL_LOST = TestState(SprtVerdict.REJECTED, 4, -3.0, (4, 0, 0, 0, 0))
 ERROR = "SyntaxError: invalid syntax (bot.py:21)"
 NEVER = BotReport(
     matches=14,
@@ -41,7 +41,7 @@ NEVER = BotReport(
     losses=(Loss(cause=ERROR, never_started=True, matches=14, last_line=ERROR, log="m.log"),),
     log="m.log",
 )
-LEVEL = AnytimeProgress(Verdict.UNDECIDED, 7, -0.00001, 1.5, 0.25)
+LEVEL = AnytimeProgress(SprtVerdict.UNDECIDED, 7, -0.00001, 1.5, 0.25)
 
 
 def two(**given: Any) -> Regression:
@@ -135,11 +135,11 @@ class TestLines:
 
 class TestTimeAndMemory:
     SLOW = UsageFinding(
-        UsageLimit(resource="time", most=1.2), UsageState(verdict=Verdict.REJECTED, blocks=9), (1.5, 1.4, 1.6)
+        UsageLimit(resource="time", most=1.2), UsageState(verdict=SprtVerdict.REJECTED, blocks=9), (1.5, 1.4, 1.6)
     )
     SMALL = UsageFinding(
         UsageLimit(resource="memory", most=2.0),
-        UsageState(verdict=Verdict.ACCEPTED, blocks=7, unmeasured=2),
+        UsageState(verdict=SprtVerdict.ACCEPTED, blocks=7, unmeasured=2),
         (1.1, 0.0, inf),
     )
     UNKNOWN = UsageFinding(UsageLimit(resource="memory", most=2.0), UsageState(unmeasured=8), None)

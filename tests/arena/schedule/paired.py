@@ -3,37 +3,37 @@
 from collections.abc import Callable
 from hashlib import sha256
 
-from arena.schedule.blocks import Block, Match
+from arena.schedule.blocks import Block, ScheduledMatch
 from arena.schedule.contract import Schedule, next_round
 from arena.schedule.fields import ScheduleSpec
-from arena.statistics.standings import Played
+from arena.statistics.standings import CountedMatch
 from protocol.refusals import Conduct
 from tests.arena.stand_in import outcome
 
-Decide = Callable[[Match], float]
+Decide = Callable[[ScheduledMatch], float]
 """Points of the first seat."""
 RANKINGS = {1.0: ((0,), (1,)), 0.0: ((1,), (0,)), 0.5: ((0, 1),)}
 
 
-def lower_wins(match: Match) -> float:
+def lower_wins(match: ScheduledMatch) -> float:
     """The bot with the lower number is the better one."""
     one, other = match.entrants
     return float(one < other)
 
 
-def by_lot(match: Match) -> float:
+def by_lot(match: ScheduledMatch) -> float:
     """As the match's name has it."""
     return sha256(match.name.encode()).digest()[0] % 3 / 2
 
 
-def all_tied(match: Match) -> float:
+def all_tied(match: ScheduledMatch) -> float:
     """Nobody ever wins."""
     return 0.5
 
 
-def result(match: Match, decide: Decide) -> Played:
+def result(match: ScheduledMatch, decide: Decide) -> CountedMatch:
     """A match that came out so."""
-    return Played(
+    return CountedMatch(
         block=match.block,
         seating=match.seating,
         entrants=match.entrants,
@@ -48,10 +48,10 @@ def result(match: Match, decide: Decide) -> Played:
 
 def played_out(
     schedule: Schedule, decide: Decide = by_lot, seed: int = 1
-) -> tuple[list[list[Block]], list[Played]]:
+) -> tuple[list[list[Block]], list[CountedMatch]]:
     """All rounds, each asked for anew from the results so far, and all results."""
     rounds: list[list[Block]] = []
-    results: list[Played] = []
+    results: list[CountedMatch] = []
     while blocks := next_round(schedule.rounds(seed), results):
         rounds.append(blocks)
         results += [result(match, decide) for block in blocks for match in block.matches]

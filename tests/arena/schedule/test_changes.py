@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from arena.schedule.blocks import Block, Match
+from arena.schedule.blocks import Block, ScheduledMatch
 from arena.schedule.contract import Contest, blocks_so_far, next_round, rounds_of
 from arena.schedule.fields import (
     BadChangeError,
     Entered,
-    Event,
     Extended,
+    FieldChange,
     ScheduleSpec,
     What,
     Withdrawn,
@@ -29,7 +29,7 @@ from arena.schedule.fields import (
 from arena.schedule.formats import format_of, refusal
 from arena.schedule.ladder import START, final_ratings
 from arena.schedule.swiss import swiss_rows
-from arena.statistics.standings import Played, standings_of
+from arena.statistics.standings import CountedMatch, standings_of
 from tests.arena.schedule.paired import by_lot, lower_wins, result, spec
 from tests.arena.simulated import result as result_of_many
 from tests.long import cases
@@ -42,15 +42,15 @@ def enters(label: str = "x", predecessor: int | None = None) -> Entered:
     return Entered(label=label, folder=label, content=CONTENT, version="1", predecessor=predecessor)
 
 
-def at(block: int, what: What, number: int = 1) -> Event:
-    return Event(id=number, at="", block=block, what=what)
+def at(block: int, what: What, number: int = 1) -> FieldChange:
+    return FieldChange(id=number, at="", block=block, what=what)
 
 
 def changed(of: ScheduleSpec, *changes: tuple[int, What]) -> ScheduleSpec:
     return replace(of, changes=tuple(at(block, what, n) for n, (block, what) in enumerate(changes, start=1)))
 
 
-def ended(match: Match) -> Played:
+def ended(match: ScheduledMatch) -> CountedMatch:
     """A match that comes out as its name has it."""
     if len(match.entrants) == 2:
         return result(match, by_lot)
@@ -59,11 +59,11 @@ def ended(match: Match) -> Played:
 
 
 @cache
-def played_out(of: ScheduleSpec, seed: int = SEED) -> tuple[list[Block], list[Played]]:
+def played_out(of: ScheduleSpec, seed: int = SEED) -> tuple[list[Block], list[CountedMatch]]:
     """All blocks and all results."""
-    results, blocks = list[Played](), list[Block]()
+    results, blocks = list[CountedMatch](), list[Block]()
 
-    def results_between(first: int, end: int) -> list[Played]:
+    def results_between(first: int, end: int) -> list[CountedMatch]:
         return [each for each in results if first <= each.block < end]
 
     for coming in rounds_of(format_of(of).schedule(of).rounds(seed), results_between):
@@ -262,7 +262,7 @@ def test_a_new_version_begins_a_ladder_at_its_predecessors_rating_and_others_at_
 
 def blocks_of(of: ScheduleSpec, number: int) -> Iterator[Block]:
     """The first blocks, in which the better bot always wins."""
-    schedule, results = format_of(of).schedule(of), list[Played]()
+    schedule, results = format_of(of).schedule(of), list[CountedMatch]()
     found = list[Block]()
     while len(found) < number:
         new = next_round(schedule.rounds(SEED), results)

@@ -26,7 +26,7 @@ from arena.schedule.waves import (
 )
 from arena.statistics.ratings import ELO
 from arena.statistics.running import START_ERROR, RunningRating
-from arena.statistics.standings import Played, standings_of
+from arena.statistics.standings import CountedMatch, standings_of
 from tests.arena.schedule.test_changes import at, changed, enters
 from tests.arena.simulated import result
 
@@ -38,7 +38,7 @@ def ladder(entrants: int, seats: int = 2, **more: Any) -> ScheduleSpec:
     return ScheduleSpec(entrants=entrants, seats=seats, **given)
 
 
-def played(blocks: Sequence[Block], gap: float = 0.3, charged: int = 0) -> list[Played]:
+def played(blocks: Sequence[Block], gap: float = 0.3, charged: int = 0) -> list[CountedMatch]:
     """Entrants with lower numbers are better, by so much log-strength each; chance is the match's own."""
     found = []
     for match in (match for block in blocks for match in block.matches):
@@ -52,9 +52,14 @@ def played(blocks: Sequence[Block], gap: float = 0.3, charged: int = 0) -> list[
 
 def wave_after_wave(
     spec: ScheduleSpec, most: int, **how: Any
-) -> tuple[EndlessLadderState, list[Block], list[Played]]:
+) -> tuple[EndlessLadderState, list[Block], list[CountedMatch]]:
     """At least so many blocks, or until it is idle; each wave's results are heard one wave late."""
-    waves, blocks, results, late = EndlessLadderState(spec, SEED), list[Block](), list[Played](), list[Played]()
+    waves, blocks, results, late = (
+        EndlessLadderState(spec, SEED),
+        list[Block](),
+        list[CountedMatch](),
+        list[CountedMatch](),
+    )
     while len(blocks) < most:
         wave = waves.next()
         if wave == []:
@@ -91,7 +96,7 @@ def test_the_same_results_give_the_same_blocks_whenever_they_were_heard(spec: Sc
     assert waves.ratings() == shuffled.ratings()
 
 
-def between(results: Sequence[Played], first: int, end: int) -> list[Played]:
+def between(results: Sequence[CountedMatch], first: int, end: int) -> list[CountedMatch]:
     return [each for each in results if first <= each.block < end]
 
 
@@ -234,7 +239,7 @@ def test_a_bot_far_above_all_others_does_not_keep_the_ladder_busy() -> None:
         lambda each: replace(each, conduct=()),
     ],
 )
-def test_results_of_other_matches_are_refused(forged: Callable[[Played], Played]) -> None:
+def test_results_of_other_matches_are_refused(forged: Callable[[CountedMatch], CountedMatch]) -> None:
     waves = EndlessLadderState(ladder(4), SEED)
     blocks = waves.next() or []
     waves.next()
@@ -352,7 +357,7 @@ def test_the_first_wave_has_the_fewest_tables_that_a_wave_may_have_also_of_two_b
 
 def test_it_notes_how_many_matches_are_in_the_ratings_and_the_head_of_the_last() -> None:
     waves = EndlessLadderState(ladder(4), SEED)
-    rated = list[Played]()
+    rated = list[CountedMatch]()
     for _ in range(4):
         wave = waves.next()
         results = [replace(each, head=f"{each.block}/{each.seating}") for each in played(wave or [])]

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.reports.bracket import ASCII, BOXES, draw
-from arena.schedule.blocks import Match
+from arena.schedule.blocks import ScheduledMatch
 from arena.schedule.knockout import TIE_BREAKS, Knockout, bracket_of, bracket_order, rounds_reached
 from tests.arena.schedule.paired import Decide, all_tied, by_lot, lower_wins, pairs, played_out, spec
 
@@ -45,7 +45,7 @@ def test_there_is_one_winner_and_everyone_else_loses_once(entrants: int, blocks:
 
 
 def test_who_is_level_plays_single_blocks_until_one_leads() -> None:
-    def third_block_decides(match: Match) -> float:
+    def third_block_decides(match: ScheduledMatch) -> float:
         return lower_wins(match) if match.block == 3 else 0.5
 
     rounds, results = played_out(knockout(2, 2), third_block_decides)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.schedule.blocks import Match
+from arena.schedule.blocks import ScheduledMatch
 from arena.schedule.ladder import START, STEP, Ladder, final_ratings, first_ratings, move
 from tests.arena.schedule.paired import Decide, all_tied, by_lot, lower_wins, pairs, played_out, result, spec
 from tests.long import cases
@@ -16,8 +16,8 @@ def ladder(entrants: int, turns: int, *, filled: bool = False) -> Ladder:
     return Ladder(spec("ladder", entrants, rounds=turns, filled=filled))
 
 
-def match(one: int, other: int) -> Match:
-    return Match("", 0, 0, (one, other), 0)
+def match(one: int, other: int) -> ScheduledMatch:
+    return ScheduledMatch("", 0, 0, (one, other), 0)
 
 
 @settings(max_examples=cases(15, 25))

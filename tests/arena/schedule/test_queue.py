@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from arena.schedule.blocks import Block, Match
+from arena.schedule.blocks import Block, ScheduledMatch
 from arena.schedule.queue import AHEAD, MatchQueue, NotYetScheduled, Ticket
 from arena.schedule.round_robin import round_robin
 from arena.schedule.tables import Tables
@@ -76,10 +76,10 @@ def test_what_was_handed_out_before_its_block_began_again_neither_counts_nor_beg
     assert 2 == agenda.void(again[0])
 
 
-def without(entrant: int, asked: list[int] | None = None) -> Callable[[Match], bool]:
+def without(entrant: int, asked: list[int] | None = None) -> Callable[[ScheduledMatch], bool]:
     """All matches can be played but this bot's."""
 
-    def fits(match: Match) -> bool:
+    def fits(match: ScheduledMatch) -> bool:
         if asked is not None:
             asked.append(match.block)
         return entrant not in match.entrants

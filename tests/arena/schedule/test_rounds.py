@@ -12,7 +12,7 @@ from arena.schedule.knockout import Knockout
 from arena.schedule.ladder import Ladder
 from arena.schedule.round_robin import round_robin
 from arena.schedule.swiss import Swiss
-from arena.statistics.standings import Played
+from arena.statistics.standings import CountedMatch
 from tests.arena.schedule.paired import by_lot, played_out, result, spec
 from tests.long import cases
 
@@ -57,7 +57,7 @@ def test_whatever_a_ledger_has_already_each_round_is_made_of_the_results_of_thos
         (played.block, played.seating): played for played in results[: data.draw(st.integers(0, len(results)))]
     }
 
-    def results_between(first: int, end: int) -> Sequence[Played]:
+    def results_between(first: int, end: int) -> Sequence[CountedMatch]:
         return [ledger[key] for key in sorted(ledger) if first <= key[0] < end]
 
     found = []

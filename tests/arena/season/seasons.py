@@ -9,7 +9,7 @@ from arena.config.tournament_file import Tournament
 from arena.reports.season import season_json
 from arena.season.results import season_in
 from arena.season.run import play_season
-from arena.workers.api import Play
+from arena.workers.api import PlayMatch
 from tests.arena.cups import bot_folders, play_cup
 from tests.arena.stand_in import AtOnce
 
@@ -40,7 +40,7 @@ def league(folder: Path, stages: str = STAGES, *, bots: str = BOTS, more: Sequen
     return file
 
 
-def playing(file: Path, play: Play[str] | None = None, **how: Any) -> Any:
+def playing(file: Path, play: PlayMatch[str] | None = None, **how: Any) -> Any:
     """What `arena season` does, with stand-ins for matches; how the season stands then, for programs."""
     season, stand_in = read_season(file), play or AtOnce()
     check: Callable[[Tournament], dict[str, str]] = how.pop("check", lambda _: {})

@@ -21,8 +21,8 @@ from arena.tournament import run
 from arena.tournament.changes import close
 from arena.tournament.ledger import Ledger
 from arena.tournament.results_folder import LEDGER
+from referee.host.plan import AttemptResult as Attempted
 from referee.host.plan import Plan
-from referee.host.plan import Result as Attempted
 from referee.wire.keys import new_pair, write_pair
 from tests.arena.season.seasons import STAGES, field_of, league, playing, table_of, told
 from tests.arena.stand_in import AtOnce

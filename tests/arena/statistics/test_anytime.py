@@ -8,8 +8,8 @@ from statistics import NormalDist, fmean
 import pytest
 
 from arena.statistics import anytime
-from arena.statistics.anytime import Anytime, AnytimeProgress, Gambler, Walk, interval
-from arena.statistics.sprt import Verdict
+from arena.statistics.anytime import Anytime, AnytimeProgress, AnytimeWalk, Gambler, interval
+from arena.statistics.sprt import SprtVerdict
 
 SIMULATIONS = 500
 """Of a test that errs twice as often as it may, so many of kind `bell` tell."""
@@ -20,10 +20,10 @@ NEAR = 0.05
 
 def run(test: Anytime, blocks: Iterable[float]) -> AnytimeProgress:
     """The test on blocks in schedule order, up to the first that decides."""
-    walk = Walk(test)
+    walk = AnytimeWalk(test)
     for block in blocks:
         walk.add(block)
-        if walk.progress.verdict is not Verdict.UNDECIDED:
+        if walk.progress.verdict is not SprtVerdict.UNDECIDED:
             break
     return walk.progress
 
@@ -53,7 +53,7 @@ def courses(kind: Kind, mean: float, tests: int = SIMULATIONS) -> list[AnytimePr
     return [run(Anytime(high=NEAR), (kind(rng, mean) for _ in range(LONGEST))) for _ in range(tests)]
 
 
-def share(found: list[AnytimeProgress], verdict: Verdict) -> float:
+def share(found: list[AnytimeProgress], verdict: SprtVerdict) -> float:
     return sum(course.verdict is verdict for course in found) / len(found)
 
 
@@ -61,15 +61,15 @@ def share(found: list[AnytimeProgress], verdict: Verdict) -> float:
 @pytest.mark.parametrize("kind", KINDS)
 def test_without_a_difference_it_errs_at_most_in_alpha_when_looked_at_after_every_block(kind: Kind) -> None:
     found = courses(kind, 0)
-    assert share(found, Verdict.ACCEPTED) <= 0.05 + 2 * (0.05 * 0.95 / SIMULATIONS) ** 0.5
-    assert share(found, Verdict.REJECTED) >= 0.93
+    assert share(found, SprtVerdict.ACCEPTED) <= 0.05 + 2 * (0.05 * 0.95 / SIMULATIONS) ** 0.5
+    assert share(found, SprtVerdict.REJECTED) >= 0.93
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_difference_that_is_there_is_missed_at_most_in_beta(kind: Kind) -> None:
     found = courses(kind, NEAR)
-    assert share(found, Verdict.REJECTED) <= 0.05 + 2 * (0.05 * 0.95 / SIMULATIONS) ** 0.5
+    assert share(found, SprtVerdict.REJECTED) <= 0.05 + 2 * (0.05 * 0.95 / SIMULATIONS) ** 0.5
 
 
 @pytest.mark.slow
@@ -98,19 +98,19 @@ def test_peeking_at_a_test_of_fixed_size_would_err_far_more_often() -> None:
 
 def test_it_ends_with_the_first_block_that_decides_whatever_comes_after() -> None:
     course = run(Anytime(), [0.2] * 500)
-    assert Verdict.ACCEPTED is course.verdict
+    assert SprtVerdict.ACCEPTED is course.verdict
     assert course == run(Anytime(), [0.2] * course.blocks + [-1.0] * 500)
-    assert Verdict.UNDECIDED is run(Anytime(), [0.2] * (course.blocks - 1)).verdict
+    assert SprtVerdict.UNDECIDED is run(Anytime(), [0.2] * (course.blocks - 1)).verdict
 
 
 def test_versions_that_play_alike_are_found_not_to_be_better() -> None:
     course = run(Anytime(), [0.0] * 500)
-    assert Verdict.REJECTED is course.verdict
+    assert SprtVerdict.REJECTED is course.verdict
     assert course.blocks < 100
 
 
 def test_without_blocks_it_is_undecided_and_has_its_coins() -> None:
-    assert AnytimeProgress(Verdict.UNDECIDED, 0, 0.0, 1.0, 1.0) == run(Anytime(), [])
+    assert AnytimeProgress(SprtVerdict.UNDECIDED, 0, 0.0, 1.0, 1.0) == run(Anytime(), [])
 
 
 def test_no_block_can_ruin_a_gambler() -> None:
@@ -154,7 +154,7 @@ def test_error_rates_that_mean_nothing_are_refused() -> None:
 
 
 def test_the_mean_difference_so_far_is_that_of_the_blocks_that_were_added() -> None:
-    walk = Walk(Anytime())
+    walk = AnytimeWalk(Anytime())
     for number, block in enumerate((0.25, -0.5, 1.0), 1):
         walk.add(block)
         assert number == walk.progress.blocks

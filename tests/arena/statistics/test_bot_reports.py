@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from arena.statistics.standings import Played
+from arena.statistics.standings import CountedMatch
 from arena.statistics.summary import AT_ONCE, MOST_KINDS, BotReport, Reported, reports_of
 from protocol.refusals import Conduct
 from referee.match.seat_report import Complaint, SeatReport, percentile, spread_of
@@ -15,7 +15,7 @@ MEMORY = "killed: memory over 256 MB"
 
 def match(block: int, report: SeatReport, conduct: Conduct = Conduct.OK, **given: Any) -> Reported:
     """A match of bot 0 in seat 1 against bot 1, of which nothing is to be said."""
-    played = Played(
+    played = CountedMatch(
         block=block,
         seating=0,
         entrants=(1, 0),

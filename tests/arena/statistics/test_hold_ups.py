@@ -6,7 +6,7 @@ from statistics import median
 
 import pytest
 
-from arena.statistics.hold_ups import Count, HoldUp, SeatTimes, count_of, is_alone
+from arena.statistics.hold_ups import HoldUp, SeatTimes, VoidCounts, count_of, is_alone
 from tests.long import cases
 
 ALLOWED = 1_000_000
@@ -118,12 +118,12 @@ def test_beside_a_very_busy_machine_it_hides_and_nobody_else_is_found() -> None:
 
 
 def test_on_a_quiet_machine_twenty_void_attempts_are_enough_of_two_bots_and_more_of_many() -> None:
-    assert not Count(alone=19, others=0).shows_own_doing(2)
-    assert Count(alone=20, others=0).shows_own_doing(2)
-    assert not Count(alone=20, others=0).shows_own_doing(10)
-    assert Count(alone=24, others=0).shows_own_doing(10)
-    assert not Count(alone=26, others=1).shows_own_doing(2)
-    assert Count(alone=28, others=1).shows_own_doing(2)
+    assert not VoidCounts(alone=19, others=0).shows_own_doing(2)
+    assert VoidCounts(alone=20, others=0).shows_own_doing(2)
+    assert not VoidCounts(alone=20, others=0).shows_own_doing(10)
+    assert VoidCounts(alone=24, others=0).shows_own_doing(10)
+    assert not VoidCounts(alone=26, others=1).shows_own_doing(2)
+    assert VoidCounts(alone=28, others=1).shows_own_doing(2)
 
 
 class TestAlone:
@@ -158,4 +158,4 @@ def test_hold_ups_of_others_count_only_where_the_bot_took_part() -> None:
         HoldUp(entrant=1, present=(1, 0), alone=True),
         HoldUp(entrant=1, present=(1, 2), alone=True),
     ]
-    assert Count(alone=1, others=1) == count_of(hold_ups, 0)
+    assert VoidCounts(alone=1, others=1) == count_of(hold_ups, 0)

@@ -7,17 +7,17 @@ import pytest
 
 from arena.statistics.means import cumulative
 from arena.statistics.ratings import ELO, Orders, Ratings, _curvature, _from_curvature, fit, orders_of, rate
-from arena.statistics.standings import Played
+from arena.statistics.standings import CountedMatch
 from tests.arena.simulated import result, tournament
 
 
-def pairs(*points: float) -> list[Played]:
+def pairs(*points: float) -> list[CountedMatch]:
     """Matches of entrants 0 and 1, two a block, with what 0 got from each."""
     rankings = {1: [[0], [1]], 0.5: [[0, 1]], 0: [[1], [0]]}
     return [result(number // 2, number % 2, (0, 1), rankings[each]) for number, each in enumerate(points)]
 
 
-def rated(played: list[Played], entrants: int = 2, house: int | None = None) -> Ratings:
+def rated(played: list[CountedMatch], entrants: int = 2, house: int | None = None) -> Ratings:
     return rate(orders_of(played), entrants, house)
 
 

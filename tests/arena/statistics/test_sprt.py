@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from arena.statistics.sprt import MOST_ELO, EloModel, Progress, Sprt, Verdict, Walk, llr
+from arena.statistics.sprt import MOST_ELO, EloModel, Sprt, SprtVerdict, SprtWalk, TestState, llr
 
 PENTANOMIAL = [
     # Counts (0 to 2 points), H0, H1, and what fishtest's LLRcalc gives for logistic and for normalized Elo.
@@ -31,12 +31,12 @@ FASTCHESS = [
 ]
 
 
-def run(test: Sprt, blocks: Iterable[float]) -> Progress:
+def run(test: Sprt, blocks: Iterable[float]) -> TestState:
     """The test on blocks in schedule order, up to the first that decides."""
-    walk = Walk(test)
+    walk = SprtWalk(test)
     for block in blocks:
         walk.add(block)
-        if walk.progress.verdict is not Verdict.UNDECIDED:
+        if walk.progress.verdict is not SprtVerdict.UNDECIDED:
             break
     return walk.progress
 
@@ -100,18 +100,18 @@ def test_error_rates_that_mean_nothing_are_refused(alpha: float, beta: float) ->
 def test_it_ends_with_the_first_block_that_decides_whatever_comes_after() -> None:
     test = Sprt(elo0=0, elo1=100)
     progress = run(test, [2] * 30)
-    assert Verdict.ACCEPTED is progress.verdict
+    assert SprtVerdict.ACCEPTED is progress.verdict
     assert progress == run(test, [2] * progress.blocks + [0] * 1000)
-    assert Verdict.UNDECIDED is run(test, [2] * (progress.blocks - 1)).verdict
+    assert SprtVerdict.UNDECIDED is run(test, [2] * (progress.blocks - 1)).verdict
 
 
 def test_without_blocks_it_is_undecided() -> None:
-    assert Progress(Verdict.UNDECIDED, 0, 0.0, (0, 0, 0, 0, 0)) == run(Sprt(), [])
+    assert TestState(SprtVerdict.UNDECIDED, 0, 0.0, (0, 0, 0, 0, 0)) == run(Sprt(), [])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("elo", "wrong"), [(0, Verdict.ACCEPTED), (100, Verdict.REJECTED)])
-def test_it_errs_about_as_often_as_it_may(elo: float, wrong: Verdict) -> None:
+@pytest.mark.parametrize(("elo", "wrong"), [(0, SprtVerdict.ACCEPTED), (100, SprtVerdict.REJECTED)])
+def test_it_errs_about_as_often_as_it_may(elo: float, wrong: SprtVerdict) -> None:
     """200 tests each at H0 and at H1, where it errs most; 5 % allowed, and their luck: 10 % would be found."""
     test = Sprt(elo0=0, elo1=100, model="logistic")
     rng = Random(f"sprt {elo}")

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from arena.quantities import Table
-from arena.statistics.standings import Played, conduct_columns, points, standings_of
+from arena.statistics.standings import CountedMatch, conduct_columns, points, standings_of
 from protocol.refusals import Conduct
 from tests.arena.stand_in import outcome
 
 
-def played(entrants: tuple[int, ...], *ranking: tuple[int, ...], **other: Any) -> Played:
+def played(entrants: tuple[int, ...], *ranking: tuple[int, ...], **other: Any) -> CountedMatch:
     seats = len(entrants)
     facts: dict[str, Any] = {
         "conduct": (Conduct.OK,) * seats,
@@ -19,7 +19,7 @@ def played(entrants: tuple[int, ...], *ranking: tuple[int, ...], **other: Any) -
         "defaults": (0,) * seats,
         "refused": (0,) * seats,
     }
-    return Played(block=0, seating=0, entrants=entrants, outcome=outcome(*ranking), **(facts | other))
+    return CountedMatch(block=0, seating=0, entrants=entrants, outcome=outcome(*ranking), **(facts | other))
 
 
 def test_a_win_is_a_point_a_tie_half_a_loss_nothing() -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from arena.statistics.standings import Played, points
+from arena.statistics.standings import CountedMatch, points
 from arena.statistics.summary import MOMENTS, Digest, _moments, digest_of
 from protocol.refusals import Conduct
 from tests.arena.simulated import result, tournament
@@ -12,16 +12,16 @@ LABELS = ("a", "b", "c", "d", "e")
 
 
 @pytest.fixture
-def played() -> list[Played]:
+def played() -> list[CountedMatch]:
     return tournament(np.random.default_rng(8), np.linspace(1, -1, 5), 5, 24, alike=0.5, ties=0.3)
 
 
 @pytest.fixture
-def digest(played: list[Played]) -> Digest:
+def digest(played: list[CountedMatch]) -> Digest:
     return digest_of(LABELS, played)
 
 
-def test_points_by_seat_are_those_of_the_matches(played: list[Played], digest: Digest) -> None:
+def test_points_by_seat_are_those_of_the_matches(played: list[CountedMatch], digest: Digest) -> None:
     for seat in range(5):
         expected = sum(points(match.outcome, seat) for match in played)
         assert expected == pytest.approx(digest.by_seat[seat].points)
@@ -45,7 +45,7 @@ def test_ratings_over_time_end_with_todays(digest: Digest) -> None:
     assert [one.elo for one in digest.ratings.ratings] == pytest.approx(digest.moments[-1].elo, abs=0.5)
 
 
-def test_an_earlier_moment_knows_nothing_of_later_blocks(played: list[Played], digest: Digest) -> None:
+def test_an_earlier_moment_knows_nothing_of_later_blocks(played: list[CountedMatch], digest: Digest) -> None:
     half = digest_of(LABELS, [match for match in played if match.block < 12])
     assert 12 == digest.moments[5].blocks
     assert [one.elo for one in half.ratings.ratings] == pytest.approx(digest.moments[5].elo, abs=0.5)

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from arena.statistics.anytime import UsageLimit, UsageWalk, coins, median_interval
-from arena.statistics.sprt import Verdict
+from arena.statistics.sprt import SprtVerdict
 
 
 def walk(ratios: list[float], **given: float) -> UsageWalk:
@@ -31,32 +31,32 @@ def test_bets_at_fair_odds_win_nothing_on_average() -> None:
 
 
 def test_seven_blocks_on_one_side_decide() -> None:
-    assert (Verdict.ACCEPTED, 7) == (walk([1.0] * 20).state.verdict, walk([1.0] * 20).state.blocks)
-    assert (Verdict.REJECTED, 7) == (walk([1.3] * 20).state.verdict, walk([1.3] * 20).state.blocks)
-    assert Verdict.UNDECIDED is walk([1.0] * 6).state.verdict
+    assert (SprtVerdict.ACCEPTED, 7) == (walk([1.0] * 20).state.verdict, walk([1.0] * 20).state.blocks)
+    assert (SprtVerdict.REJECTED, 7) == (walk([1.3] * 20).state.verdict, walk([1.3] * 20).state.blocks)
+    assert SprtVerdict.UNDECIDED is walk([1.0] * 6).state.verdict
 
 
 def test_a_ratio_at_the_limit_is_within_it() -> None:
-    assert Verdict.ACCEPTED is walk([1.2] * 7).state.verdict
+    assert SprtVerdict.ACCEPTED is walk([1.2] * 7).state.verdict
 
 
 def test_one_wild_ratio_counts_no_more_than_any_other() -> None:
-    assert Verdict.ACCEPTED is walk([1.0, 900.0, *[1.0] * 12]).state.verdict
+    assert SprtVerdict.ACCEPTED is walk([1.0, 900.0, *[1.0] * 12]).state.verdict
 
 
 def test_it_errs_no_more_often_than_alpha_and_beta_say() -> None:
     """With the median at the limit, 200 tests of 300 blocks: each answer in at most a tenth of them."""
     rng = Random(5)
     ends = [walk([1.2 * rng.lognormvariate(0, 0.1) for _ in range(300)]).state.verdict for _ in range(200)]
-    assert ends.count(Verdict.ACCEPTED) <= 20
-    assert ends.count(Verdict.REJECTED) <= 20
+    assert ends.count(SprtVerdict.ACCEPTED) <= 20
+    assert ends.count(SprtVerdict.REJECTED) <= 20
 
 
 def test_a_block_without_a_measurement_decides_nothing_and_too_many_end_the_test() -> None:
     found = UsageWalk(UsageLimit(resource="memory", most=2.0))
     for each in (None, 0.0, inf, -1.0):
         found.add(each)
-    assert (Verdict.UNDECIDED, 0, 4, False) == (
+    assert (SprtVerdict.UNDECIDED, 0, 4, False) == (
         found.state.verdict,
         found.state.blocks,
         found.state.unmeasured,
@@ -65,7 +65,7 @@ def test_a_block_without_a_measurement_decides_nothing_and_too_many_end_the_test
     for _ in range(4):
         found.add(None)
     assert found.state.is_over
-    assert Verdict.UNDECIDED is found.state.verdict
+    assert SprtVerdict.UNDECIDED is found.state.verdict
 
 
 def test_the_interval_holds_the_median_and_is_unbounded_at_first() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from arena.schedule.fields import Entered, Event, Extended, Withdrawn
+from arena.schedule.fields import Entered, Extended, FieldChange, Withdrawn
 from arena.schedule.round_robin import round_robin
 from arena.tournament.ledger import Ledger
 from arena.tournament.ledger_schema import SCHEMA
@@ -68,7 +68,7 @@ def fill(ledger: Ledger) -> None:
     for change in CHANGES[:3]:
         ledger.change(lambda *_, what=change: what)
 
-    def judge(events: Sequence[Event], begun: int) -> list[Event]:
+    def judge(events: Sequence[FieldChange], begun: int) -> list[FieldChange]:
         return [*(replace(event, block=begun) for event in events[:2]), replace(events[2], refused="no more")]
 
     ledger.take_in(judge)

@@ -16,12 +16,12 @@ from msgspec.structs import replace
 from arena.commands.main import main
 from arena.errors import MachineCannot
 from arena.schedule.round_robin import round_robin
-from arena.statistics.standings import Played
+from arena.statistics.standings import CountedMatch
 from arena.tournament.aside import Again, Asides, LeftOut, OwnDoing, SetAside, StepTaken
 from arena.tournament.ledger import Ledger
 from arena.tournament.runner import ATTEMPTS, BlockRunner, MatchSetup, Settle
 from arena.workers.api import Worker
-from referee.host.plan import Plan, Result
+from referee.host.plan import AttemptResult, Plan
 from referee.host.players import RemoteBot
 from referee.match.records import Verdict
 from referee.match.seat_report import SeatReport, spread_of
@@ -52,7 +52,7 @@ class HoldsUp:
         self._bots, self._blocks, self._verdict = list(bots), blocks, verdict
         self._rng = Random(order)
 
-    async def __call__(self, plan: Plan, players: Sequence[Any], *, transcript: Path) -> Result:
+    async def __call__(self, plan: Plan, players: Sequence[Any], *, transcript: Path) -> AttemptResult:
         """See `referee.host.one_match.play`."""
         await trio.sleep(self._rng.random())
         self.plans.append(plan)
@@ -99,7 +99,7 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
         yield made
 
 
-def blocks_of(results: Sequence[Played]) -> set[int]:
+def blocks_of(results: Sequence[CountedMatch]) -> set[int]:
     return {played.block for played in results}
 
 
@@ -224,7 +224,7 @@ class TestMachineTooSmall:
     ) -> None:
         """Of four bots two: each is held up alone in some block."""
 
-        async def play(plan: Plan, players: Sequence[Any], *, transcript: Path) -> Result:
+        async def play(plan: Plan, players: Sequence[Any], *, transcript: Path) -> AttemptResult:
             return await HoldsUp([plan.labels[0 if plan.seating == 0 else 1]])(
                 plan, players, transcript=transcript
             )
@@ -258,7 +258,7 @@ class TestOwnDoing:
         plans: list[Plan] = []
         reports = (SeatReport(spread=spread_of([900] * 20), worst_us=1_000),) * 2
 
-        async def play(plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
+        async def play(plan: Plan, players: Sequence[str], *, transcript: Path) -> AttemptResult:
             await trio.lowlevel.checkpoint()
             plans.append(plan)
             done = replace(result(plan, players, transcript), reports=reports)
@@ -363,7 +363,7 @@ class TestDeals:
         seen: list[int] = []
         voids = ["no memory"] * 2
 
-        async def play(plan: Plan, players: Sequence[Any], *, transcript: Path) -> Result:
+        async def play(plan: Plan, players: Sequence[Any], *, transcript: Path) -> AttemptResult:
             await trio.lowlevel.checkpoint()
             done = result(plan, plan.labels, transcript)
             if plan.block == 0:

@@ -18,7 +18,7 @@ from arena.schedule.fields import Extended
 from arena.tournament import LEDGER, TRANSCRIPTS, Ledger, backup, backup_place
 from arena.tournament import ledger as ledger_module
 from arena.tournament.results_folder import ENTRIES, held
-from referee.host.plan import Plan, Result
+from referee.host.plan import AttemptResult, Plan
 from tests.arena.cups import play_cup
 from tests.arena.reports.played import played_folder
 from tests.arena.stand_in import AtOnce
@@ -108,7 +108,7 @@ def test_made_while_it_is_played_and_put_in_its_place_it_gives_the_same_table(tm
     live = tmp_path / "b/runs/cup"
 
     class BackedUp(AtOnce):
-        async def __call__(self, plan: Plan, players: Any, *, transcript: Path) -> Result:
+        async def __call__(self, plan: Plan, players: Any, *, transcript: Path) -> AttemptResult:
             asked(live, tmp_path / "backup", "--json")
             shutil.copytree(tmp_path / "backup", tmp_path / f"of-{len(self.played)}")
             transcript.write_text("a stand-in's")

@@ -21,20 +21,20 @@ from arena.pages.competition import Competition
 from arena.pages.words import state_of
 from arena.reports.tournament import results_json
 from arena.schedule.contract import blocks_so_far
-from arena.schedule.fields import Event
+from arena.schedule.fields import FieldChange
 from arena.schedule.formats import format_of
-from arena.statistics.standings import Played
+from arena.statistics.standings import CountedMatch
 from arena.tournament import endless, run
-from arena.tournament.endless import Ladder, ladder_so_far
+from arena.tournament.endless import LadderBlocks, ladder_so_far
 from arena.tournament.entries import copies_of_file
 from arena.tournament.ledger import Ledger
 from arena.tournament.notices import Notice, Notify, no_notices
 from arena.tournament.results import load_results
 from arena.tournament.results_folder import LADDER, LEDGER, PAGE, PERIODS
 from arena.tournament.run import FinalResults
-from arena.workers.api import Play
+from arena.workers.api import PlayMatch
+from referee.host.plan import AttemptResult as Attempted
 from referee.host.plan import Plan
-from referee.host.plan import Result as Attempted
 from tests.arena.cups import BOT, play_cup
 from tests.arena.stand_in import AtOnce
 from tests.arena.tournament.test_entries import Command, Host, KilledError, change, dying_after, field
@@ -67,25 +67,25 @@ def idle(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What is said when nothing is to be learnt: then the time is up in these tests."""
     said = list[str]()
 
-    def why_idle(ladder: Ladder) -> str:
+    def why_idle(ladder: LadderBlocks) -> str:
         said.append(ladder._waves.why_idle())
         return said[-1]
 
-    monkeypatch.setattr(Ladder, "why_idle", why_idle)
+    monkeypatch.setattr(LadderBlocks, "why_idle", why_idle)
     monkeypatch.setattr(run, "LOOK_SECONDS", 0.01)
     monkeypatch.setattr(endless, "EVERY", 5)
     return said
 
 
 def playing(
-    file: Path, play: Play[str], idle: list[str], name: str = "cup", notify: Notify = no_notices
+    file: Path, play: PlayMatch[str], idle: list[str], name: str = "cup", notify: Notify = no_notices
 ) -> FinalResults:
     tournament = read_tournament(file, copies_of_file(file.parent / "runs" / name, withdrawn_only=True))
     idle.clear()
     return play_cup(tournament, play, time_is_up=lambda: bool(idle), notify=notify)
 
 
-def in_ledger(file: Path) -> tuple[list[Played], list[Event]]:
+def in_ledger(file: Path) -> tuple[list[CountedMatch], list[FieldChange]]:
     with closing(Ledger(file.parent / "runs/cup" / LEDGER)) as ledger:
         return ledger.results(), ledger.events()
 

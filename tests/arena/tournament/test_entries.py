@@ -16,16 +16,16 @@ from arena.commands.main import main
 from arena.config.tournament_file import read_tournament
 from arena.errors import WRONG_USE, WrongUse
 from arena.reports.tournament import results_json
-from arena.schedule.fields import Entered, Event, ScheduleSpec
+from arena.schedule.fields import Entered, FieldChange, ScheduleSpec
 from arena.tournament import entries, run
 from arena.tournament.entries import copies_of_file
 from arena.tournament.ledger import Ledger, LedgerThread
 from arena.tournament.results import load_results
 from arena.tournament.results_folder import ENTRIES, LEDGER, held
 from arena.tournament.run import FinalResults
-from arena.workers.api import Play
+from arena.workers.api import PlayMatch
+from referee.host.plan import AttemptResult as Attempted
 from referee.host.plan import Plan
-from referee.host.plan import Result as Attempted
 from tests.arena.cups import BOT, play_cup
 from tests.arena.stand_in import AtOnce
 from tests.arena.tournament.test_formats import FORMATS, cup
@@ -74,7 +74,7 @@ def change(file: Path, name: str, *words: str) -> Result:
     return CliRunner().invoke(main, ["entry", name, str(file), *first, *bots[1:]])
 
 
-def playing(file: Path, play: Play[str]) -> FinalResults:
+def playing(file: Path, play: PlayMatch[str]) -> FinalResults:
     """What `arena tournament` does, with stand-ins for matches."""
     copies = copies_of_file(file.parent / "runs/cup", withdrawn_only=True)
     return play_cup(read_tournament(file, copies), play)
@@ -353,7 +353,7 @@ def test_a_knock_out_that_began_meanwhile_refuses_who_waits_and_goes_on(
     assert 0 == CliRunner().invoke(main, ["entry", "list", str(file)]).exit_code
 
 
-def judged_at_start(spec: ScheduleSpec, game: str, events: Sequence[Event], begun: int) -> list[Event]:
+def judged_at_start(spec: ScheduleSpec, game: str, events: Sequence[FieldChange], begun: int) -> list[FieldChange]:
     """What a command finds that looks before the first match."""
     return entries.resolve_changes(spec, game, events, 0 * begun)
 

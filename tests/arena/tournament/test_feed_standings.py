@@ -9,15 +9,15 @@ import msgspec
 import trio
 
 from arena.config.tournament_file import Tournament, TournamentFile, with_changes
-from arena.schedule.blocks import Match
-from arena.schedule.fields import Entered, Event
+from arena.schedule.blocks import ScheduledMatch
+from arena.schedule.fields import Entered, FieldChange
 from arena.tournament.ledger import Ledger
 from arena.tournament.observers import AGAIN_SECONDS, LOOK_SECONDS, FedStandings, Observers
 from protocol.feed import FeedMessage, FeedStandings
 from protocol.refusals import Conduct
 from protocol.words import Options
 from referee.bot_folder.manifest import find_bot
-from referee.host.plan import Result
+from referee.host.plan import AttemptResult
 from tests.arena.cups import play_cup
 from tests.arena.stand_in import AtOnce, outcome
 from tests.arena.tournament.test_entries import change, field, playing
@@ -25,13 +25,13 @@ from tests.arena.tournament.test_entries import change, field, playing
 AnswerT = TypeVar("AnswerT")
 
 
-def match(block: int, seating: int, *entrants: int) -> Match:
-    return Match(f"{block}/{seating}", block, seating, entrants, 1)
+def match(block: int, seating: int, *entrants: int) -> ScheduledMatch:
+    return ScheduledMatch(f"{block}/{seating}", block, seating, entrants, 1)
 
 
-def result(*ranking: tuple[int, ...], ill: bool = False) -> Result:
+def result(*ranking: tuple[int, ...], ill: bool = False) -> AttemptResult:
     """`ill`: seat 0 crashed, and took a default."""
-    return Result(
+    return AttemptResult(
         match="",
         outcome=outcome(*ranking),
         conduct=(Conduct.CRASHED if ill else Conduct.OK, Conduct.OK),
@@ -72,7 +72,7 @@ class Book:
         assert isinstance(said, FeedStandings)
         self.said.append(said)
 
-    def played(self, match: Match, result: Result) -> None:
+    def played(self, match: ScheduledMatch, result: AttemptResult) -> None:
         attempt = self.ledger.try_match(match, self.folder, match.name.replace("/", "-"))
         self.ledger.finish(match, attempt, result, 2)
         self.fed.ended(match, result)
@@ -121,7 +121,7 @@ async def test_after_a_change_of_the_field_they_have_the_new_rows_and_count_noth
         with trio.move_on_after(0.1):
             await book.fed.keep(ledger, book.write, 1)
         entry = Entered(label="a v2", folder="a", content=f"sha256:{0:064}", version="2", predecessor=0)
-        change = Event(id=1, at="now", block=1, what=entry)
+        change = FieldChange(id=1, at="now", block=1, what=entry)
         book.fed.change(with_changes(book.cup, [find_bot("mist_random")], [change]))
         book.played(match(1, 0, 3, 1), result((0,), (1,)))
         book.played(match(1, 1, 1, 3), result((1,), (0,)))
@@ -149,13 +149,13 @@ def test_whoever_follows_the_progress_hears_of_matches_as_before(tmp_path: Path)
     heard: list[str] = []
 
     class Progress:
-        def ended(self, match: Match, result: Result) -> None:
+        def ended(self, match: ScheduledMatch, result: AttemptResult) -> None:
             heard.append(f"ended {match.name}")
 
-        def lost(self, match: Match, reason: str) -> None:
+        def lost(self, match: ScheduledMatch, reason: str) -> None:
             heard.append(f"lost {match.name} {reason}")
 
-        def void(self, match: Match, reason: str, set_aside: int) -> None:
+        def void(self, match: ScheduledMatch, reason: str, set_aside: int) -> None:
             heard.append(f"void {match.name} {reason} {set_aside}")
 
     with closing(Ledger(tmp_path / "ledger")) as ledger:

@@ -13,11 +13,11 @@ from arena.errors import MachineCannot
 from arena.reports.tournament import print_result, results_json
 from arena.schedule.blocks import Block
 from arena.schedule.contract import Contest, Format, Rounds, advanced, next_round, rounds_of
-from arena.schedule.fields import Event, Extended, ScheduleSpec, fields_of
+from arena.schedule.fields import Extended, FieldChange, ScheduleSpec, fields_of
 from arena.schedule.formats import TABLE_FORMATS, format_of, refusal
 from arena.schedule.swiss import Swiss
 from arena.schedule.tables import shifts_of
-from arena.statistics.standings import Played, StandingsRow, points
+from arena.statistics.standings import CountedMatch, StandingsRow, points
 from arena.terminal import Screen
 from arena.tournament.results import load_results
 from arena.tournament.results_folder import LEDGER, PAGE, TABLE
@@ -58,7 +58,7 @@ def test_how_many_matches_there_will_be_is_known_beforehand(
 ) -> None:
     given: dict[str, Any] = dict.fromkeys(("rounds", "heads", "rotations")) | {"filled": False} | fields
     spec = ScheduleSpec(entrants=entrants, seats=seats, blocks=3, **given)
-    schedule, played = format_of(spec).schedule(spec), list[Played]()
+    schedule, played = format_of(spec).schedule(spec), list[CountedMatch]()
     for number, blocks in enumerate(
         rounds_of(schedule.rounds(1), lambda first, end: played[-2 * (end - first) :])
     ):
@@ -266,7 +266,7 @@ class RoundsByPoints(Rounds):
         self._spec, self._seed, self._turn = spec, seed, 0
         self._begin()
 
-    def advance(self, results: Sequence[Played]) -> None:
+    def advance(self, results: Sequence[CountedMatch]) -> None:
         for played in results:
             for seat, entrant in enumerate(played.entrants):
                 self.points[entrant] += points(played.outcome, seat)
@@ -300,7 +300,7 @@ def test_a_format_may_be_for_tables_of_many_seats(tmp_path: Path, monkeypatch: p
     assert found.contest is not None
     assert (results.played, 30) == (found.contest.played, found.total)
     assert len(shown(file, results)) > 10
-    longer = Event(id=1, at="", block=6, what=Extended(rounds=4))
+    longer = FieldChange(id=1, at="", block=6, what=Extended(rounds=4))
     assert refusal(found.contest.spec, longer, "hive-mind") is None
-    shorter = Event(id=1, at="", block=6, what=Extended(rounds=2))
+    shorter = FieldChange(id=1, at="", block=6, what=Extended(rounds=2))
     assert "rounds: 2 is not more than the present total" == refusal(found.contest.spec, shorter, "hive-mind")

@@ -14,13 +14,13 @@ import pytest
 from msgspec.structs import replace
 
 from arena.errors import MachineCannot, WrongUse
-from arena.schedule.blocks import Match
-from arena.schedule.fields import Event, Extended, Withdrawn
+from arena.schedule.blocks import ScheduledMatch
+from arena.schedule.fields import Extended, FieldChange, Withdrawn
 from arena.schedule.round_robin import round_robin
 from arena.tournament import ledger_schema
 from arena.tournament.ledger import INTERRUPTED, MOST_EVENTS, Ledger
 from arena.tournament.ledger_schema import EVENTS, SCHEMA
-from referee.host.plan import Plan, Result
+from referee.host.plan import AttemptResult, Plan
 from tests.arena.ledgers import OpenLedger
 from tests.arena.stand_in import result
 
@@ -41,11 +41,11 @@ def old(tmp_path: Path) -> Path:
     return path
 
 
-def result_of(match: Match) -> Result:
+def result_of(match: ScheduledMatch) -> AttemptResult:
     return result(Plan(match=match.name, game="g", variant="v", seed=match.seed), ("a", "b"), FOLDER)
 
 
-def finish(ledger: Ledger, match: Match) -> bool:
+def finish(ledger: Ledger, match: ScheduledMatch) -> bool:
     return ledger.finish(match, ledger.try_match(match, FOLDER, "m"), result_of(match), seatings=2)
 
 
@@ -237,7 +237,7 @@ def test_a_change_waits_until_an_arena_settles_it_and_no_other_is_written_meanwh
     assert ledger.waiting()
     assert [first, second] == ledger.events()
 
-    def judge(events: Sequence[Event], begun: int) -> list[Event]:
+    def judge(events: Sequence[FieldChange], begun: int) -> list[FieldChange]:
         return [replace(events[0], block=begun), replace(events[1], refused="why not")]
 
     settled = ledger.take_in(judge)
@@ -246,7 +246,7 @@ def test_a_change_waits_until_an_arena_settles_it_and_no_other_is_written_meanwh
 
 
 def test_a_change_that_is_complained_of_is_not_written(ledger: Ledger) -> None:
-    def complain(events: Sequence[Event], begun: int) -> Withdrawn:
+    def complain(events: Sequence[FieldChange], begun: int) -> Withdrawn:
         raise WrongUse(f"{events} {begun}")
 
     with pytest.raises(WrongUse, match=r"^\[\] 0$"):
@@ -301,7 +301,7 @@ def test_changes_are_bounded_in_number(ledger: Ledger) -> None:
 
 
 def test_a_void_attempt_cannot_be_given_as_a_result(ledger: Ledger) -> None:
-    void = Result(
+    void = AttemptResult(
         match="m",
         outcome=None,
         conduct=(),

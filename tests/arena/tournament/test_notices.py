@@ -17,11 +17,11 @@ from arena.commands.tournament import _without_secret
 from arena.config.tournament_file import read_tournament
 from arena.errors import WRONG_USE, MachineCannot, Stopped, WrongUse
 from arena.schedule.round_robin import round_robin
-from arena.tournament.notices import Notice, Watch
+from arena.tournament.notices import Notice, NoticeObserver
 from arena.tournament.observers import Observers
 from arena.tournament.results_folder import held
 from protocol.refusals import Conduct
-from referee.host.plan import Plan, Result
+from referee.host.plan import AttemptResult, Plan
 from tests.arena.cups import play_cup
 from tests.arena.stand_in import AtOnce, result
 from tests.arena.tournament.test_run import TEXT
@@ -38,7 +38,7 @@ class Badly(AtOnce):
         self._crashes = crashes
         self._voids = list(voids)
 
-    async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
+    async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> AttemptResult:
         done = await super().__call__(plan, players, transcript=transcript)
         if self._voids:
             return replace(done, outcome=None, void=self._voids.pop(0))
@@ -113,7 +113,7 @@ def test_void_attempts_in_a_row_are_told_of_and_no_folder_is_named(tmp_path: Pat
 def test_a_series_of_void_blocks_ends_with_a_match_that_is_not(tmp_path: Path) -> None:
     tournament = read_tournament(_file(tmp_path, "[notices]\nvoid_after = 2\n"))
     found: list[Notice] = []
-    watch = Watch(tournament, found.append)
+    watch = NoticeObserver(tournament, found.append)
     match = next(iter(round_robin(2, 1, 1))).matches[0]
     done = result(Plan(match="m", game="g", variant="v", seed=1), ("a", "b"), Path("t"))
     for voids in (1, 3, 8):
@@ -217,7 +217,7 @@ def test_what_is_posted_is_one_flat_object() -> None:
 
 
 def test_whoever_follows_the_progress_hears_all_of_it_as_before(tmp_path: Path) -> None:
-    watch, heard = Watch(read_tournament(_file(tmp_path, "")), list[Notice]().append), Heard()
+    watch, heard = NoticeObserver(read_tournament(_file(tmp_path, "")), list[Notice]().append), Heard()
     (first, _) = next(iter(round_robin(2, 1, 1))).matches
     watched = Observers((heard, watch))
     watched.void(first, "no memory", 0)

@@ -9,7 +9,7 @@ import pytest
 from arena.errors import MachineCannot
 from arena.tournament.ledger import Ledger
 from arena.tournament.results_folder import LEDGER, TRANSCRIPTS
-from referee.host import Plan, Result
+from referee.host import AttemptResult, Plan
 from tests.arena.cups import play_cup
 from tests.arena.stand_in import AtOnce
 from tests.arena.tournament.test_run import TEXT
@@ -36,7 +36,7 @@ def test_lines_that_a_power_cut_took_from_the_ledger_are_played_again(tmp_path: 
     class PowerCut(AtOnce):
         """Keeps the ledger's log from being cleared away in order, and stops."""
 
-        async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
+        async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> AttemptResult:
             if len(self.played) == 7:
                 reading.append(Ledger(results / LEDGER))
                 reading[0].results()

@@ -9,7 +9,7 @@ from arena.commands.main import main
 from arena.config.tournament_file import read_tournament
 from arena.errors import DONE, WRONG_USE, WrongUse
 from arena.schedule.fields import Entered
-from arena.statistics import Played, RunningRating
+from arena.statistics import CountedMatch, RunningRating
 from arena.tournament.observers import keys_of, standings_by_key, withdrawing
 from arena.tournament.results import CountingMatches
 from arena.tournament.results_folder import ENTRIES, LEDGER
@@ -163,7 +163,7 @@ def test_a_key_that_comes_back_is_waited_for_and_told_of_its_new_row(file: Path,
 
 def test_an_author_is_told_place_and_rating_as_the_table_has_them(file: Path) -> None:
     results = playing(file, AtOnce())
-    played: list[Played] = results.played
+    played: list[CountedMatch] = results.played
     told = standings_by_key(results.tournament, results.contest.seed, CountingMatches(played=played))
     for place, row in enumerate(results.standings, 1):
         bot = results.tournament.bots[row.entrant]

@@ -14,13 +14,13 @@ import trio
 from msgspec.structs import replace
 
 from arena.errors import MachineCannot
-from arena.schedule.blocks import Match
+from arena.schedule.blocks import ScheduledMatch
 from arena.schedule.round_robin import round_robin
 from arena.statistics.standings import standings_of
 from arena.tournament.ledger import Ledger
 from arena.tournament.runner import ATTEMPTS, INTERRUPTIONS, BlockRunner, MatchSetup
-from arena.workers.api import Play, Worker, WorkerGoneError
-from referee.host.plan import Plan, Result
+from arena.workers.api import PlayMatch, Worker, WorkerGoneError
+from referee.host.plan import AttemptResult, Plan
 from referee.host.players import LocalSeat, RemoteBot, identity
 from referee.match import records
 from referee.match.records import bot_seed, remote_bot_seed
@@ -44,24 +44,24 @@ class Heard:
     """Keeps what the runner tells of its progress."""
 
     def __init__(self) -> None:
-        self.done: list[Match] = []
+        self.done: list[ScheduledMatch] = []
         self.voids: list[str] = []
         self.losses: list[tuple[int, int, str]] = []
 
-    def ended(self, match: Match, result: Result) -> None:
+    def ended(self, match: ScheduledMatch, result: AttemptResult) -> None:
         del result
         self.done.append(match)
 
-    def void(self, match: Match, reason: str, set_aside: int) -> None:
+    def void(self, match: ScheduledMatch, reason: str, set_aside: int) -> None:
         del match, set_aside
         self.voids.append(reason)
 
-    def lost(self, match: Match, reason: str) -> None:
+    def lost(self, match: ScheduledMatch, reason: str) -> None:
         self.losses.append((match.block, match.seating, reason))
 
 
 async def play_all(
-    ledger: Ledger, folder: Path, play: Play[str], *, concurrency: int = 3, heard: Heard | None = None
+    ledger: Ledger, folder: Path, play: PlayMatch[str], *, concurrency: int = 3, heard: Heard | None = None
 ) -> None:
     plan = Plan(match="", game="g", variant="v", seed=0)
     field = MatchSetup(plan=plan, players=BOTS, names=BOTS, transcripts=folder)
@@ -205,7 +205,7 @@ async def test_no_result_waits_for_a_match_that_takes_long(
 ) -> None:
     good, ledger = StandIn(), open_ledger(tmp_path / "l")
 
-    async def first_takes_long(plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
+    async def first_takes_long(plan: Plan, players: Sequence[str], *, transcript: Path) -> AttemptResult:
         await trio.sleep(1_000_000 if transcript.name.startswith("00001a") else 0)
         return await good(plan, players, transcript=transcript)
 
@@ -231,7 +231,7 @@ async def test_with_a_void_attempt_its_whole_block_is_played_again_even_what_is_
     expected = await undisturbed(tmp_path)
     good, begun = StandIn(), []
 
-    async def second_is_void(plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
+    async def second_is_void(plan: Plan, players: Sequence[str], *, transcript: Path) -> AttemptResult:
         begun.append(transcript.name)
         if transcript.name == "00001b-b-a.jsonl":
             return replace(result(plan, players, transcript), outcome=None, void="no memory")
@@ -252,7 +252,7 @@ async def test_a_match_whose_worker_is_gone_is_played_again_and_it_is_nobodys_fa
     expected = await undisturbed(tmp_path)
     good, rng = StandIn(), Random(1)
 
-    async def often_gone(plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
+    async def often_gone(plan: Plan, players: Sequence[str], *, transcript: Path) -> AttemptResult:
         if rng.random() < 0.5:
             raise WorkerGoneError("exit code 1")
         return await good(plan, players, transcript=transcript)
@@ -268,7 +268,7 @@ async def test_a_match_whose_worker_is_gone_is_played_again_and_it_is_nobodys_fa
 async def test_a_match_that_takes_every_worker_with_it_ends_the_run(
     tmp_path: Path, autojump_clock: object, open_ledger: OpenLedger
 ) -> None:
-    async def never_there(plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
+    async def never_there(plan: Plan, players: Sequence[str], *, transcript: Path) -> AttemptResult:
         await trio.lowlevel.checkpoint()
         raise WorkerGoneError("exit code -11")
 
@@ -291,7 +291,7 @@ async def test_a_match_that_takes_every_worker_with_it_ends_the_run(
 async def test_a_block_that_stays_void_ends_the_run_with_its_reason_and_what_may_fit(
     tmp_path: Path, autojump_clock: object, at_once: int, said: str, open_ledger: OpenLedger
 ) -> None:
-    async def void(plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
+    async def void(plan: Plan, players: Sequence[str], *, transcript: Path) -> AttemptResult:
         await trio.sleep(0 if transcript.name.startswith("00001a") else 1)
         return replace(result(plan, players, transcript), outcome=None, void="no memory")
 
@@ -322,7 +322,7 @@ async def test_what_stops_every_match_stops_the_run_and_a_later_run_goes_on(
     expected = await undisturbed(tmp_path)
     good = StandIn()
 
-    async def fails_later(plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
+    async def fails_later(plan: Plan, players: Sequence[str], *, transcript: Path) -> AttemptResult:
         if len(good.played) >= 10:
             raise error
         return await good(plan, players, transcript=transcript)
@@ -342,7 +342,7 @@ async def test_a_match_for_which_the_machine_had_too_little_is_void_and_played_a
     expected = await undisturbed(tmp_path)
     good, shortages = StandIn(), [OSError(errno.EMFILE, "Too many open files")]
 
-    async def runs_short_once(plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
+    async def runs_short_once(plan: Plan, players: Sequence[str], *, transcript: Path) -> AttemptResult:
         if shortages:
             raise shortages.pop()
         return await good(plan, players, transcript=transcript)
@@ -360,7 +360,7 @@ async def test_of_matches_that_stop_the_run_at_once_each_is_recorded_with_its_re
 ) -> None:
     """The first one's error cancels the others, also while they write theirs down."""
 
-    async def fails(plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
+    async def fails(plan: Plan, players: Sequence[str], *, transcript: Path) -> AttemptResult:
         await trio.sleep(1)
         raise SandboxError("no sandbox")
 

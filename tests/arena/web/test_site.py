@@ -24,8 +24,8 @@ from arena.tournament import LEDGER, TRANSCRIPTS
 from arena.web import output, site
 from arena.web.output import HOME, MANIFEST, PARTS, open_output
 from arena.web.site import Made, Wanted, made
+from referee.host.plan import AttemptResult as Attempted
 from referee.host.plan import Plan
-from referee.host.plan import Result as Attempted
 from referee.transcript import verify_transcript
 from tests.arena.commands.test_report import cup
 from tests.arena.stand_in import AtOnce

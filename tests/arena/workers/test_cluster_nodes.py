@@ -15,7 +15,7 @@ from arena.workers.api import Worker, WorkerGoneError
 from arena.workers.cluster import node, tasks
 from arena.workers.cluster.tasks import node_of, send_home
 from arena.workers.protocol import Answer, Done, Order, decoded, encoded, failed, framed, order, take_frames
-from referee.host.plan import Plan, Result
+from referee.host.plan import AttemptResult, Plan
 from tests.arena.stand_in import result
 
 PLAN = Plan(match="m", game="g", variant="v", seed=0)
@@ -189,7 +189,7 @@ class Referee:
         self.has = self.most = 0
         self.go_on = trio.Event()
 
-    async def play(self, plan: Plan, players: Sequence[Any], *, transcript: Path) -> Result:
+    async def play(self, plan: Plan, players: Sequence[Any], *, transcript: Path) -> AttemptResult:
         self.has += 1
         self.most = max(self.most, self.has)
         await self.go_on.wait()

@@ -15,7 +15,7 @@ from arena.workers.api import WorkerGoneError
 from arena.workers.remote_seats import Hosting, RemoteSeats
 from protocol.refusals import Conduct
 from protocol.words import Outcome
-from referee.host.plan import Plan, Result
+from referee.host.plan import AttemptResult, Plan
 from referee.host.players import RemoteBot
 from referee.wire.keys import new_pair, z85
 from referee.wire.remote import Address
@@ -203,9 +203,9 @@ async def test_bots_of_a_seasons_other_groups_stay_and_nobody_waits_for_them(
 OUTCOME = Outcome(ranking=((1,), (0, 2)), winners=(1,), eliminated=None, scores={"0": 0, "1": 5}, reason="decided")
 
 
-def result_of_three(outcome: Outcome | None, void: str | None) -> Result:
+def result_of_three(outcome: Outcome | None, void: str | None) -> AttemptResult:
     """A match of three; seat 2's bot ended before it was over."""
-    return Result(
+    return AttemptResult(
         match="cup-0-0",
         outcome=outcome,
         conduct=(Conduct.OK, Conduct.OK, Conduct.CRASHED),
@@ -218,10 +218,10 @@ def result_of_three(outcome: Outcome | None, void: str | None) -> Result:
     )
 
 
-async def told_of_a_match(lobby: StandInLobby, came: Result | Exception) -> list[dict[str, Any]]:
+async def told_of_a_match(lobby: StandInLobby, came: AttemptResult | Exception) -> list[dict[str, Any]]:
     """Play a match of carol, alice and bob, and return the reports they are sent, by seat. Bob's line is cut."""
 
-    async def play(*_: object, **__: object) -> Result:
+    async def play(*_: object, **__: object) -> AttemptResult:
         lobby.lines[BOB.key].turn(here=False)
         if isinstance(came, Exception):
             raise came
@@ -274,7 +274,7 @@ async def test_of_an_attempt_that_fell_through_they_are_told_nothing(
 async def test_of_each_remote_bot_its_matches_its_delays_and_its_cuts_are_told_at_the_end(
     lobby: StandInLobby, in_line: None, autojump_clock: object, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    async def play(*_: object, **__: object) -> Result:
+    async def play(*_: object, **__: object) -> AttemptResult:
         await trio.lowlevel.checkpoint()
         return result_of_three(OUTCOME, None)
 

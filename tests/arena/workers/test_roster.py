@@ -11,7 +11,7 @@ from arena.schedule.round_robin import round_robin
 from arena.tournament.ledger import INTERRUPTED, Ledger
 from arena.tournament.runner import BlockRunner, MatchSetup
 from arena.workers.api import Roster, Worker, WorkerGoneError
-from referee.host.plan import Plan, Result
+from referee.host.plan import AttemptResult, Plan
 from tests.arena.ledgers import OpenLedger
 from tests.arena.stand_in import StandIn
 from tests.arena.tournament.test_runner import BLOCKS, BOTS, MATCHES, Heard, at_once, table, undisturbed
@@ -47,7 +47,7 @@ async def test_who_leaves_is_given_nothing_more_and_its_matches_are_played_by_ot
     ledger, stays, lost = open_ledger(tmp_path / "l"), StandIn(), trio.Event()
     begun: list[str] = []
 
-    async def leaves(plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
+    async def leaves(plan: Plan, players: Sequence[str], *, transcript: Path) -> AttemptResult:
         begun.append(plan.match)
         await lost.wait()
         raise WorkerGoneError("gone")

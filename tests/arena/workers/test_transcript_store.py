@@ -13,7 +13,7 @@ from arena.workers.api import Worker
 from arena.workers.cluster.transfer import Store
 from arena.workers.placement import LOCAL, Placement, PoolSetup
 from referee.bot_folder.manifest import find_bot
-from referee.host.plan import Plan, Result
+from referee.host.plan import AttemptResult, Plan
 from referee.transcript.chain import TranscriptError
 from tests.arena.stand_in import result
 
@@ -65,7 +65,7 @@ def test_where_it_cannot_be_written_it_stays(transcript: Path, tmp_path: Path) -
 async def test_matches_of_this_machine_can_be_stored_too(
     monkeypatch: pytest.MonkeyPatch, transcript: Path
 ) -> None:
-    async def play(plan: Plan, players: object, *, transcript: Path) -> Result:
+    async def play(plan: Plan, players: object, *, transcript: Path) -> AttemptResult:
         return result(plan, ("a", "b"), transcript)
 
     @asynccontextmanager

@@ -15,7 +15,7 @@ import pytest
 import trio
 
 from arena.workers import worker
-from arena.workers.api import Play
+from arena.workers.api import PlayMatch
 from arena.workers.protocol import Answer, decoded, encoded, error_of, framed, frames, order
 from referee.host import Plan
 
@@ -56,9 +56,9 @@ def test_a_worker_that_a_signal_stops_closes_its_venue_and_ends_with_128_and_the
 
 
 @asynccontextmanager
-async def nothing_left() -> AsyncIterator[Play[Any]]:
+async def nothing_left() -> AsyncIterator[PlayMatch[Any]]:
     no_more()
-    yield cast("Play[Any]", None)
+    yield cast("PlayMatch[Any]", None)
 
 
 def no_more() -> int:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protocol.codec import decode_action, decode_json, encode
-from protocol.text import ParseError, Terms, registry
+from protocol.text import InputTerms, ParseError, registry
 from referee.games import GAMES
 from tests.games import WITH_TEXT, with_variants
 
@@ -120,7 +120,7 @@ WINDOWS = [(game, window) for game in WITH_TEXT for window in GAMES[game].action
 
 @pytest.mark.parametrize(("game", "variant"), with_variants(WITH_TEXT))
 def test_the_help_lists_the_forms_of_each_window(game: str, variant: str) -> None:
-    terms = Terms(variant, {}, 0)
+    terms = InputTerms(variant, {}, 0)
     explained = registry.explain(game, terms)
     for window, forms in registry.GAME_TEXTS[game].forms(terms).items():
         assert f"in the window {window}:" in explained

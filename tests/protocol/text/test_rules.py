@@ -8,7 +8,7 @@ from protocol.games.fight_for_a_name.board import GATES, STEPS
 from protocol.games.hive_mind.board import BOARD as HIVE
 from protocol.games.hive_mind.board import CELLS
 from protocol.games.mist.board import BOARD
-from protocol.text import GAME_TEXTS, Terms
+from protocol.text import GAME_TEXTS, InputTerms
 from referee.games import GAMES
 from tests.games import WITH_TEXT, with_variants
 
@@ -44,7 +44,7 @@ def test_a_games_text_has_the_forms_views_and_events_of_its_rules(game: str) -> 
     text, rules = GAME_TEXTS[game], GAMES[game]
     assert (dict(rules.actions), rules.view_type) == (dict(text.actions), text.view)
     assert set(rules.events) == set(get_args(text.event))
-    forms = [text.forms(Terms(variant.name, {}, 0)) for variant in rules.variants]
+    forms = [text.forms(InputTerms(variant.name, {}, 0)) for variant in rules.variants]
     assert set(rules.actions) == {window for each in forms for window in each}
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from referee.sandbox import missing
-from referee.sandbox.host_machine import Layers
+from referee.sandbox.host_machine import SandboxWalls
 from tests.real_wire.sandbox.lab import Lab
 
 
@@ -25,7 +25,7 @@ def alone(request: pytest.FixtureRequest, sandboxed: None, lab: Lab, monkeypatch
         if missing():
             pytest.skip("; ".join(missing()))
         return False
-    monkeypatch.setattr("referee.sandbox.bwrap.find_layers", lambda: Layers(no_filter="", no_groups=""))
+    monkeypatch.setattr("referee.sandbox.bwrap.find_layers", lambda: SandboxWalls(no_filter="", no_groups=""))
     monkeypatch.setattr("referee.sandbox.host_machine.landlock_version", lambda: 0)
     monkeypatch.setattr("referee.sandbox.process.demand", lambda _: None)
     return True

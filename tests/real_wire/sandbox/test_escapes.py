@@ -32,7 +32,7 @@ from referee.proofs.escapes.host_snapshot import LAYERS
 from referee.proofs.escapes.inside.attempt import Scene
 from referee.proofs.escapes.inside.running import IN_ORDER
 from referee.sandbox.bwrap_args import arguments
-from referee.sandbox.host_machine import PROJECT, Isolation, Layers, landlock_version
+from referee.sandbox.host_machine import PROJECT, Isolation, SandboxWalls, landlock_version
 from tests.real_wire.sandbox.lab import Lab
 
 NAMES = {attempt.name for attempt in IN_ORDER}
@@ -267,7 +267,7 @@ async def test_a_wall_that_is_left_out_is_told(
 
 @pytest.mark.usefixtures("sandboxed")
 async def test_walls_that_the_machine_lacks_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    lacking = Layers(no_filter="it is not there", no_groups="there are none")
+    lacking = SandboxWalls(no_filter="it is not there", no_groups="there are none")
     monkeypatch.setattr("referee.sandbox.bwrap.find_layers", lambda: lacking)
     monkeypatch.setattr("referee.sandbox.host_machine.landlock_version", lambda: 0)
     assert {"Landlock", "system-call filter", "memory group", "processor group"} == await not_in_force()

@@ -14,7 +14,7 @@ import pytest
 
 from referee.bot_folder import find_bot
 from referee.sandbox import bwrap
-from referee.sandbox.host_machine import PROJECT, Layers
+from referee.sandbox.host_machine import PROJECT, SandboxWalls
 from tests.real_wire.processes import alive, children, family, until
 
 HELD_START = Path(__file__).with_name("held_start.c")
@@ -87,7 +87,7 @@ def test_the_arena_is_killed(path: str, start: str, groups: str) -> None:
 
 def test_the_arena_gives_up(path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", path)
-    monkeypatch.setattr(bwrap, "find_layers", lambda: Layers(no_filter=None, no_groups="none in this test"))
+    monkeypatch.setattr(bwrap, "find_layers", lambda: SandboxWalls(no_filter=None, no_groups="none in this test"))
     with (tmp_path / "log").open("wb") as log:
         setup = bwrap.SandboxSetup(find_bot("any_random"), tmp_path / "none.sock", dict(os.environ), log.fileno())
     until(lambda: children(setup.popen.pid))

@@ -44,7 +44,7 @@ from referee.games.fight_for_a_name.rounds import end_round, next_round
 from referee.games.fight_for_a_name.state import FightState
 from referee.games.fight_for_a_name.worlds import Layouts
 from referee.games.hive_mind.state import HiveMindState
-from referee.games.mist.worlds import History, Walk, read
+from referee.games.mist.worlds import HistoryWalk, TurnHistory, read
 from referee.games.pointing.state import PointingState, play_round
 from referee.games.runes_to_ruins import worlds as runes_worlds
 from referee.games.runes_to_ruins.checking import _checked_insight
@@ -53,18 +53,18 @@ from referee.games.runes_to_ruins.pools import (
     EVERY_RUNE,
     NUMBER,
     POSITIONS,
-    Builder,
-    Facts,
     Pool,
+    SymbolFacts,
+    SymbolGenerator,
     any_of,
     mark,
     numbers,
 )
 from referee.games.runes_to_ruins.rounds import close_round
-from referee.games.runes_to_ruins.search import Search
+from referee.games.runes_to_ruins.search import SymbolSearch
 from referee.games.runes_to_ruins.state import RunesState
 from referee.games.runes_to_ruins.symbols import shared_runes
-from referee.games.runes_to_ruins.worlds import Walk as RunesWalk
+from referee.games.runes_to_ruins.worlds import SymbolWalk as RunesWalk
 from referee.rules import Addressed, Deal, MatchRandom, ResolvedAction, Table, WindowClosed, audience
 from tests.games import WITH_WORLDS, with_variants
 from tests.long import mostly_slow
@@ -360,7 +360,7 @@ def test_what_the_opponent_did_in_mist_is_among_what_it_may_have_done(variant: s
             named[mover].append(BOARD.mask(cast("tuple[str, ...]", action.cells)))
 
 
-def fits(history: History, named: list[int]) -> bool:
+def fits(history: TurnHistory, named: list[int]) -> bool:
     """Whether worlds could come of these turns."""
     for turn, cells in zip(history.hidden, named, strict=True):
         beyond = cells & ~turn.seen
@@ -368,7 +368,7 @@ def fits(history: History, named: list[int]) -> bool:
             assert not beyond
         elif turn.seen & ~cells or beyond & ~turn.free or cells.bit_count() not in turn.counts:
             return False
-    walk = Walk(history, Random(0))
+    walk = HistoryWalk(history, Random(0))
     for at, cells in enumerate(named):
         walk.name(at, cells)
     required = all(any(named[at] & each.cell for at in each.turns) for each in history.required)
@@ -444,7 +444,7 @@ def test_every_symbol_that_fits_the_clues_is_as_likely() -> None:
     view: Any = table.game.view(table.state, 0)
     symbols: Any = SYMBOLS
     known = [Clue((1,), partial(stands, at), all, marks=(mark((at,), (SYMBOLS[1][at],)),)) for at in range(4)]
-    search = Search(known, Random(2))
+    search = SymbolSearch(known, Random(2))
     walk = RunesWalk(view, 0, Random(2), [], search)
     walk.movable = (1,)
     walk.symbols = list(symbols)
@@ -467,7 +467,7 @@ def test_every_symbol_that_fits_the_clues_is_as_likely() -> None:
 def test_all_legal_symbols_that_fit_some_facts_are_found() -> None:
     """Two runes are placed, a third is required, one group comes twice: the same symbols as by trying all."""
     placed: Any = SYMBOLS[1][:2]
-    facts = Facts([1 << NUMBER[rune] for rune in placed] + [EVERY_RUNE] * 4, counts={"Slash": (2, 2)})
+    facts = SymbolFacts([1 << NUMBER[rune] for rune in placed] + [EVERY_RUNE] * 4, counts={"Slash": (2, 2)})
     facts.required = 1 << NUMBER["Slash Divider"]
     every = {
         symbol
@@ -480,11 +480,11 @@ def test_all_legal_symbols_that_fit_some_facts_are_found() -> None:
         for rest in permutations(("Slash Divider", other, last, third))
         if is_legal([*(symbol := (*placed, *rest))])
     }
-    pool = Pool(list(Builder(facts).every()))
+    pool = Pool(list(SymbolGenerator(facts).every()))
     found = [pool.symbol(number) for number in numbers(pool.all)]
     assert len(every) == len(found)
     assert set(found) == every
-    estimated = sum(Builder(facts).estimate(Random(seed)) for seed in range(60)) / 60
+    estimated = sum(SymbolGenerator(facts).estimate(Random(seed)) for seed in range(60)) / 60
     assert 0.8 < estimated / len(every) < 1.2
     number = any_of(pool.marked(mark(POSITIONS, ("Torn Box",))), Random(1))
     assert len(every) > 20
@@ -526,14 +526,14 @@ def test_a_world_is_found_where_a_search_symbol_by_symbol_stuck(
         ]
         table.close(tuple(map(ResolvedAction, actions)))
     decisions = 0
-    settle = Search._settle  # Steps are counted, not seconds.
+    settle = SymbolSearch._settle  # Steps are counted, not seconds.
 
-    def counted(search: Search, seats: Collection[int]) -> bool:
+    def counted(search: SymbolSearch, seats: Collection[int]) -> bool:
         nonlocal decisions
         decisions += 1
         return settle(search, seats)
 
-    monkeypatch.setattr(Search, "_settle", counted)
+    monkeypatch.setattr(SymbolSearch, "_settle", counted)
     view = table.game.view(table.state, seat)
     for number in range(3):
         world = next(iter(table.game.worlds(view, (), seat, Random(number))))
@@ -548,14 +548,14 @@ def test_runes_of_which_no_frame_is_found_begin_anew(monkeypatch: pytest.MonkeyP
     told: list[list[Event]] = [[] for _ in range(5)]
     for _ in range(3):
         play_window(table, told, rng)
-    searches: list[Search] = []
-    run = Search.run
+    searches: list[SymbolSearch] = []
+    run = SymbolSearch.run
 
-    def counted(search: Search, symbols: dict[int, Any]) -> bool:
+    def counted(search: SymbolSearch, symbols: dict[int, Any]) -> bool:
         searches.append(search)
         return run(search, symbols)
 
-    monkeypatch.setattr(Search, "run", counted)
+    monkeypatch.setattr(SymbolSearch, "run", counted)
     monkeypatch.setattr(RunesWalk, "reframe", lambda _: False)
     monkeypatch.setattr(runes_worlds, "TRIES", 2)
     with pytest.raises(ValueError, match="no world was found"):

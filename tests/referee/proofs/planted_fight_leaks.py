@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from protocol.games.fight_for_a_name import FightView, Move, PillarAnswer, Standing, Vote
 from protocol.words import Action
 from referee.games.fight_for_a_name.game import FightForAName
-from referee.games.fight_for_a_name.state import FightState, Player
+from referee.games.fight_for_a_name.state import FightSeat, FightState
 from referee.rules.contract import Addressed, AnyGame, Transition
 from referee.rules.rng import MatchRandom
 from tests.referee.proofs.planting import (
@@ -27,7 +27,7 @@ def next_to(seat: int | None) -> int:
     return 0 if seat is None else (seat + 1) % 13
 
 
-def neighbour(state: FightState, seat: int | None) -> Player:
+def neighbour(state: FightState, seat: int | None) -> FightSeat:
     return state.players[next_to(seat)]
 
 

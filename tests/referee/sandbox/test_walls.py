@@ -6,7 +6,7 @@ import pytest
 
 from referee.linux import cgroups
 from referee.sandbox import SandboxError, walls
-from referee.sandbox.host_machine import Layers
+from referee.sandbox.host_machine import SandboxWalls
 from referee.sandbox.walls import Wall, find_walls, what_forbids
 
 
@@ -19,7 +19,9 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(walls, "find_isolation", none_here)
     monkeypatch.setattr(
-        walls, "find_layers", lambda: Layers(no_filter="no libseccomp", no_groups="cup.service: Delegate=yes")
+        walls,
+        "find_layers",
+        lambda: SandboxWalls(no_filter="no libseccomp", no_groups="cup.service: Delegate=yes"),
     )
     monkeypatch.setattr("referee.sandbox.host_machine.landlock_version", lambda: 0)
 
@@ -43,7 +45,7 @@ def test_control_groups_are_told_with_their_place(
 ) -> None:
     place = tmp_path_factory.mktemp("scope") / "mist-arena.1.0"
     tree = cgroups.Tree(2, dict.fromkeys((*cgroups.CONTROLLERS, cgroups.FREEZER), place), ())
-    monkeypatch.setattr(walls, "find_layers", lambda: Layers(no_filter=None, no_groups=None))
+    monkeypatch.setattr(walls, "find_layers", lambda: SandboxWalls(no_filter=None, no_groups=None))
     monkeypatch.setattr(cgroups, "tree", lambda: tree)
     *_, groups, freezer = find_walls()
     name = "memory, processes, processor time"

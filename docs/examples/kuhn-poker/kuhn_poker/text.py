@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kuhn_poker import Dealt, KuhnEvent, KuhnHostView, KuhnView, Moved, Shown, Turn
-from protocol.text import Drawing, Example, GameText, Picture, Terms, name
+from protocol.text import Drawing, Example, GameText, InputTerms, Picture, name
 
 CARDS = ("", "jack", "queen", "king")
 MEANINGS = {"pass": ("check", "fold"), "bet": ("bet", "call")}
@@ -80,7 +80,7 @@ def ask(window: str, view: KuhnView) -> str:
     return f"pass to {_said(before, 'pass')}, or bet to {_said(before, 'bet')}"
 
 
-def forms(terms: Terms) -> dict[str, tuple[Example, ...]]:
+def forms(terms: InputTerms) -> dict[str, tuple[Example, ...]]:
     """See `protocol.text.GameText`."""
     del terms
     return {"turn": (("pass", "check, or fold after a bet"), ("bet", "bet, or call"))}

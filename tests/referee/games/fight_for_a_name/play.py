@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from protocol.codec import encode
 from protocol.games.fight_for_a_name import Claim, Colour, FightOptions, Pillar, Title, Visit
 from referee.games.fight_for_a_name.game import FightForAName
-from referee.games.fight_for_a_name.state import FightState, Player
+from referee.games.fight_for_a_name.state import FightSeat, FightState
 from referee.rules.rng import MatchRandom
 from referee.rules.table import Deal, Table
 from tests.referee.games.playing import Heard, close
@@ -94,10 +94,10 @@ def ask(shown: list[str], **changed: Any) -> dict[str, Any]:
     return asked | {"neither": sorted(shown[3:5]), "crest": shown[5]} | changed
 
 
-def player(at: str | None = "Start", crests: str = "", mp: int = 0, reached: str = "", **hexes: int) -> Player:
+def player(at: str | None = "Start", crests: str = "", mp: int = 0, reached: str = "", **hexes: int) -> FightSeat:
     """Make a seat; `h7=4`: 4 MP spent on hex 7 in one landing, strength 5. Crests: of round 1, or `Title:n`."""
     spent = {name[1:]: hexes[name] for name in sorted(hexes, key=lambda name: int(name[1:]))}
-    return Player(
+    return FightSeat(
         position=at,
         mp=mp,
         crests={name.split(":")[0]: int((name + ":1").split(":")[1]) for name in sorted(crests.split())},  # type: ignore[misc]
@@ -108,7 +108,7 @@ def player(at: str | None = "Start", crests: str = "", mp: int = 0, reached: str
 
 
 def position(
-    players: dict[int, Player], *, round_: int = 6, rounds: int = 12, claims: str = "", **more: Any
+    players: dict[int, FightSeat], *, round_: int = 6, rounds: int = 12, claims: str = "", **more: Any
 ) -> Table:
     """Make a match in which moves are due; others idle on Start. `claims="Hope:3:2"`: by seat 3 in round 2.
 
@@ -119,9 +119,9 @@ def position(
         title: Claim(seat=int(seat), round=int(number))
         for title, seat, number in sorted(claim.split(":") for claim in claims.split())
     }
-    without = Player(position=None)
+    without = FightSeat(position=None)
     titled = {claim.seat: replace(without, crests={title: 1}) for title, claim in claimed.items()}
-    everyone = {seat: Player() for seat in range(13)} | titled | players
+    everyone = {seat: FightSeat() for seat in range(13)} | titled | players
     state = FightState(
         options=FightOptions(rounds=rounds),
         setup=FIGHT_SETUP,

@@ -7,7 +7,7 @@ import pytest
 from protocol.games.hive_mind import Points
 from referee.games.hive_mind.scoring import outcome as outcome_of
 from referee.games.hive_mind.scoring import settle
-from referee.games.hive_mind.state import RULE_SETS, HiveMindState, Result
+from referee.games.hive_mind.state import RULE_SETS, HiveMindState, PointResults
 from referee.rules.rng import MatchRandom
 from referee.rules.table import Table
 from tests.referee.games.hive_mind.play import (
@@ -34,12 +34,12 @@ def seat(
     return Points(hexes=hexes, threes=threes, twos=twos, guesses=guesses, blocks=blocks, score_guesses=net)
 
 
-def settled(variant: str, points: list[Points], feats: tuple[int, ...] = (0, 0, 0, 0, 0)) -> Result:
+def settled(variant: str, points: list[Points], feats: tuple[int, ...] = (0, 0, 0, 0, 0)) -> PointResults:
     """Settle these points; seats left out have scored nothing."""
     return settle(RULE_SETS[variant], [*points, *[seat()] * (5 - len(points))], feats)
 
 
-def ended(variant: str, result: Result, eliminated: int = 4) -> dict[str, Any]:
+def ended(variant: str, result: PointResults, eliminated: int = 4) -> dict[str, Any]:
     state = HiveMindState(variant=variant, garnets=(0,) * 5, values={}, result=result, eliminated=eliminated)
     found = outcome_of(state)
     assert found is not None

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from protocol.codec import encode
 from referee.games.runes_to_ruins import RunesToRuins
-from referee.games.runes_to_ruins.state import RunesState, Standing
+from referee.games.runes_to_ruins.state import RunesSeatState, RunesState
 from referee.rules.table import Deal, Table
 from tests.referee.games.playing import close
 
@@ -43,7 +43,7 @@ def to_round(table: Table, round_: int) -> Table:
     return table
 
 
-def holding(table: Table, seat: int) -> Standing:
+def holding(table: Table, seat: int) -> RunesSeatState:
     state: RunesState = table.state
     return state.standings[seat]
 

@@ -14,7 +14,7 @@ from protocol.games.runes_to_ruins import PlayRound, Purse, VisionAnswer
 from protocol.games.runes_to_ruins.runes import DIVINE, MUNDANE, NAMES
 from protocol.words import Event
 from referee.games.runes_to_ruins import RunesToRuins
-from referee.games.runes_to_ruins.state import RunesState, Standing
+from referee.games.runes_to_ruins.state import RunesSeatState, RunesState
 from referee.games.runes_to_ruins.symbols import draw_symbol
 from referee.rules.contract import Addressed, AnyGame, ResolvedAction, ResolvedActions, Transition
 from referee.rules.rng import MatchRandom
@@ -31,7 +31,7 @@ from tests.referee.proofs.planting import (
 )
 
 
-def neighbour(state: RunesState, seat: int | None) -> Standing:
+def neighbour(state: RunesState, seat: int | None) -> RunesSeatState:
     """Return the affairs of the next seat; for a spectator, of seat 0."""
     return state.standings[0 if seat is None else (seat + 1) % 5]
 
