@@ -361,7 +361,7 @@ def best_split(drawn: list[Symbol], position: int) -> int:
 
 def best_group(drawn: list[Symbol], groups: range) -> int | None:
     """Return the group whose use divides the symbols most evenly; None if that is not informative enough."""
-    shares = {}
+    shares: dict[int, float] = {}
     for group in groups:
         shares[group] = sum(uses_group(symbol, group) for symbol in drawn) / len(drawn)
     best = min(groups, key=lambda group: abs(0.5 - shares[group]))

@@ -182,7 +182,7 @@ def draw(window: Window[HiveMindView], hive: str, known: Front) -> Iterator[Poss
     if view.round == BUYING_ROUND:
         for _ in range(DRAWS):
             layout = rng.choice(layouts)
-            placed = []
+            placed: list[tuple[int, bool]] = []
             for each in rng.choice(opened):
                 number = second(each, layout) if each in KNOWN_OPENINGS else rng.choice(after(each))
                 placed.append((number, False))
@@ -194,11 +194,11 @@ def draw(window: Window[HiveMindView], hive: str, known: Front) -> Iterator[Poss
     weights = [likelihood(opening, layout, counts) for layout, opening in pairs]
     for layout, opening in rng.choices(pairs, weights, k=DRAWS):
         doublers = rng.sample(range(len(opening)), min(known.doublers, len(opening)))
-        placed = []
+        ends: list[tuple[int, bool]] = []
         for at, each in enumerate(opening):
             doubles = at in doublers
-            placed.append((last(each, layout, known.gone, rng, doubles=doubles), doubles))
-        yield PossibleHive(layout, tuple(placed))
+            ends.append((last(each, layout, known.gone, rng, doubles=doubles), doubles))
+        yield PossibleHive(layout, tuple(ends))
 
 
 def last(opening: int | None, layout: Layout, gone: int, rng: Random, *, doubles: bool) -> int:
