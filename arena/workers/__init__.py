@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from arena.workers.remote_seats import Hosting, RemoteSeats, open_listener
 
 _NAMES = {
-    "api": {"Play", "Roster", "Worker", "WorkerGoneError", "WorkerPool", "Workers"},
+    "api": {"PlayMatch", "Roster", "Worker", "WorkerGoneError", "WorkerPool", "Workers"},
     "machine": {"MAX_CONCURRENCY", "cores", "demand_room", "keep_calibration", "matches_at_once"}
     | {"own_content", "own_files", "ready"},
     "placement": {"LOCAL", "Placement", "PoolSetup"},
