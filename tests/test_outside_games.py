@@ -29,7 +29,7 @@ if __name__ == "__main__":
 TEXT = """
 from bots.language_model.prompts import Context
 from protocol.messages import ClockTerms, Opened, Welcome
-from protocol.text import Terms, drawing_of, explain, read, say, text_of
+from protocol.text import InputTerms, drawing_of, explain, read, say, text_of
 from kuhn_poker import KuhnHostView, KuhnView, Shown
 
 view = KuhnView(seat=1, card=3, moves=("bet",), shown=())
@@ -37,7 +37,7 @@ assert {"move": "bet"} == read("kuhn-poker", "turn", "call") == read("kuhn-poker
 assert {"move": "pass"} == read("kuhn-poker", "turn", '{"move": "pass"}')
 assert "bet" == say("kuhn-poker", {"move": "bet"})
 assert (("pass", "fold"), ("bet", "call")) == text_of("kuhn-poker").examples("turn", view)
-assert "in the window turn:" in explain("kuhn-poker", Terms("plain", {}, 1))
+assert "in the window turn:" in explain("kuhn-poker", InputTerms("plain", {}, 1))
 drawing = drawing_of("kuhn-poker")
 assert "your card: king\\nseat 0: bet\\n" == drawing.board(view, [], plain=True).plain
 assert "seat 0 jack, seat 1 king" in drawing.board(KuhnHostView(cards=(1, 3), moves=()), [], plain=True).plain

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from arena.arrays import Whole, np
 from arena.errors import WrongUse
 from arena.quantities import Table
-from arena.regression import USAGE, DecisionDiff, TestHistory, history_of, read_decision_diffs
+from arena.regression import USAGE, DecisionDiff, RegressionHistory, history_of, read_decision_diffs
 from arena.reports import batches_of
 from arena.schedule import Block, EntriesClosed, Fixed, ScheduleSpec, Tie, format_of, next_round
 from arena.season import Finish, finishes_of, title_of
@@ -123,7 +123,7 @@ class Overview(Struct, frozen=True, kw_only=True):
     coming: tuple[Block, ...]
     """The next blocks that do not count yet. They hold the seed, which is secret."""
     times: LedgerTimes
-    history: TestHistory | None
+    history: RegressionHistory | None
     """History of a regression test; None for other competitions."""
     own: Table[StandingsRow] | None = None
     """The format's additional table; None if it has none."""
@@ -288,7 +288,7 @@ def overview_of(
         WrongUse: the terms are neither those of a tournament nor those of a regression test.
     """
     contest, spec, digest = found.contest, found.spec, found.digest
-    history: TestHistory | None = None
+    history: RegressionHistory | None = None
     coming: tuple[Block, ...] = ()
     try:
         if "format" not in found.terms:
@@ -336,7 +336,7 @@ def _coming(spec: ScheduleSpec, found: TournamentResults) -> tuple[Block, ...]:
     return tuple(islice((block for block in blocks if block.number not in counted), COMING))
 
 
-def _finished(found: TournamentResults, coming: Sequence[Block], history: TestHistory | None) -> bool:
+def _finished(found: TournamentResults, coming: Sequence[Block], history: RegressionHistory | None) -> bool:
     """Return whether all matches are played. An endless ladder is finished once a season has closed it."""
     if history is not None:
         return history.decided

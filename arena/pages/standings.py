@@ -15,7 +15,7 @@ from arena.pages.tables import Cell, PageTable, table
 from arena.pages.template import ROWS, Page, PageMaker, numbered, numbered_links, page_count
 from arena.pages.words import facts, last_result, moment, rating_text, terms, terms_line
 from arena.quantities import Column, duration, pluralise
-from arena.regression import TestHistory, answers, evidence
+from arena.regression import RegressionHistory, answers, evidence
 from arena.reports import (
     DECISIONS,
     NOT_COMPARABLE,
@@ -46,8 +46,8 @@ from arena.statistics import (
     Digest,
     Score,
     Sprt,
+    SprtState,
     StandingsRow,
-    TestState,
 )
 from arena.terminal import LONGEST_CELL, distinct_names
 
@@ -463,12 +463,12 @@ def _decisions(overview: Overview) -> PageTable:
     return replace(table("Where base and head differ", DECISIONS, rows, head="match"), sortable=False)
 
 
-def walk_chart(history: TestHistory) -> LineChart:
+def walk_chart(history: RegressionHistory) -> LineChart:
     """Return a chart of the evidence after each block, with the bounds at which the test ends."""
     yes, no = answers(history.test)
     ratios, better, worse = [], [], []
     for state in history.states:
-        if isinstance(state, TestState):
+        if isinstance(state, SprtState):
             ratios.append(state.llr)
         else:
             better.append(log10(max(state.against_low, 1e-12)))
@@ -483,9 +483,9 @@ def walk_chart(history: TestHistory) -> LineChart:
     return line_chart(series, blocks, "block", bounds=bounds, words="{:+z.2f}".format)
 
 
-def bars(history: TestHistory) -> list[Bar]:
+def bars(history: RegressionHistory) -> list[Bar]:
     """Return the number of blocks for each result."""
-    if isinstance(history.state, TestState):
+    if isinstance(history.state, SprtState):
         labels, counts = list(POINTS), list(history.state.counts)
     else:
         width = 2 / BINS

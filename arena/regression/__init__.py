@@ -19,7 +19,7 @@ from arena.regression.model import (
     QUESTIONS,
     USAGE,
     Regression,
-    TestHistory,
+    RegressionHistory,
     UsageFinding,
     answers,
     evidence,

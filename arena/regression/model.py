@@ -45,7 +45,7 @@ MOST_SEATINGS = 26
 """Maximum matches per block; each has its own letter in the name of its transcript."""
 
 Test = sprt.Sprt | anytime.Anytime
-State = sprt.TestState | anytime.AnytimeProgress
+State = sprt.SprtState | anytime.AnytimeProgress
 
 QuestionName = Literal["better", "not-worse", "much-better"]
 QUESTION_NAMES: tuple[QuestionName, ...] = get_args(QuestionName)
@@ -391,7 +391,7 @@ def points_ahead(test: Test, observations: Sequence[float]) -> list[float]:
 
 def evidence(test: Test, state: State) -> str:
     """Describe the test's evidence so far and the bounds at which it decides."""
-    if isinstance(test, sprt.Sprt) and isinstance(state, sprt.TestState):
+    if isinstance(test, sprt.Sprt) and isinstance(state, sprt.SprtState):
         points = sum(map(mul, state.counts, count())) / 2
         bounds = f"{test.lower:z.2f} to {test.upper:z.2f}"
         return f"LLR {state.llr:z.2f} ({bounds}), {points:g} of {2 * state.blocks} points"
@@ -407,7 +407,7 @@ def evidence(test: Test, state: State) -> str:
 def leaning(test: Test, state: State) -> tuple[str, float]:
     """Return the more likely answer and the share of the evidence that it needs, from 0 to 1."""
     yes, no = answers(test)
-    if isinstance(test, sprt.Sprt) and isinstance(state, sprt.TestState):
+    if isinstance(test, sprt.Sprt) and isinstance(state, sprt.SprtState):
         better, worse = state.llr / test.upper, state.llr / test.lower
     elif isinstance(test, anytime.Anytime) and isinstance(state, anytime.AnytimeProgress):
         better = log(max(state.against_low, 1.0)) / -log(test.alpha)
@@ -427,7 +427,7 @@ EACH_OF_LAST = 60
 """Maximum number of blocks that may have been played after the deciding one."""
 
 
-class TestHistory(Struct, frozen=True, kw_only=True):
+class RegressionHistory(Struct, frozen=True, kw_only=True):
     """A test with its states after some of its blocks."""
 
     test: Test
@@ -485,7 +485,7 @@ def history_of(
     terms: Terms,
     played: Sequence[CountedMatch],
     reports: Mapping[tuple[int, int], Sequence[SeatReport]] | None = None,
-) -> TestHistory:
+) -> RegressionHistory:
     """Return the history of a test.
 
     Args:
@@ -519,7 +519,7 @@ def history_of(
     differences, found_interval = points_ahead(test, counted), None
     if differences:
         found_interval = anytime.interval(differences)
-    return TestHistory(
+    return RegressionHistory(
         test=test,
         states=tuple(states),
         interval=found_interval,
@@ -557,7 +557,7 @@ def _blocks_seen(walk: UsageWalk) -> int:
     return walk.state.blocks + walk.state.unmeasured
 
 
-def _of_two(test: Sprt, seen: Sequence[float]) -> Iterator[sprt.TestState]:
+def _of_two(test: Sprt, seen: Sequence[float]) -> Iterator[sprt.SprtState]:
     """Yield states of a head-to-head test, up to the deciding one.
 
     A likelihood ratio takes milliseconds. In a long test it is computed for some of the blocks only, but for all

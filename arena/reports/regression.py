@@ -10,7 +10,17 @@ import msgspec
 
 from arena.config import called
 from arena.quantities import Column, Table, duration, pluralise, values
-from arena.regression import BASE, FIELD, HEAD, Finding, Regression, TestHistory, UsageFinding, answers, evidence
+from arena.regression import (
+    BASE,
+    FIELD,
+    HEAD,
+    Finding,
+    Regression,
+    RegressionHistory,
+    UsageFinding,
+    answers,
+    evidence,
+)
 from arena.reports.files import escaped, markdown_table
 from arena.reports.standings import note, notes, reports_json
 from arena.reports.tournament import asides_json, attempts_json
@@ -27,9 +37,9 @@ from arena.statistics import (
     BotColumn,
     Score,
     Sprt,
+    SprtState,
     SprtVerdict,
     StandingsRow,
-    TestState,
     conduct_columns,
 )
 from arena.terminal import Grid, grid
@@ -51,12 +61,12 @@ STARTS = "head starts"
 """Name of the test case that fails if head does not start."""
 
 
-def verdict_text(test: Sprt | Anytime, found: Finding | TestHistory) -> str:
+def verdict_text(test: Sprt | Anytime, found: Finding | RegressionHistory) -> str:
     """Return the verdict with its answer: `accepted: head is better`."""
     return f"{found.verdict.value}: {answer_text(test, found)}".removesuffix(": ")
 
 
-def answer_text(test: Sprt | Anytime, found: Finding | TestHistory) -> str:
+def answer_text(test: Sprt | Anytime, found: Finding | RegressionHistory) -> str:
     """Return what the verdict means for head; empty if it is undecided."""
     yes, no = answers(test)
     if found.verdict is SprtVerdict.ACCEPTED:
@@ -144,7 +154,7 @@ def finding_lines(regression: Regression, finding: Finding) -> list[str]:
         hypotheses_text(regression.test),
         evidence(regression.test, state),
     ]
-    if isinstance(state, TestState):
+    if isinstance(state, SprtState):
         lines.append(f"blocks with 0, 0.5, 1, 1.5 and 2 points: {', '.join(map(str, state.counts))}")
     if state.blocks < finding.blocks and state.verdict is not SprtVerdict.UNDECIDED:
         lines.append(f"strength was decided after {pluralise(state.blocks * matches, 'match', ',')}")
@@ -213,7 +223,7 @@ def finding_json(regression: Regression, finding: Finding) -> dict[str, Any]:
         "strength": state.verdict.value,
         **{each.limit.resource: _usage_json(each) for each in finding.usage},
     }
-    if isinstance(state, TestState) and isinstance(test, Sprt):
+    if isinstance(state, SprtState) and isinstance(test, Sprt):
         found |= {
             "counts": state.counts,
             "llr": state.llr,

@@ -5,7 +5,7 @@ from arena.statistics.hold_ups import HoldUp, SeatTimes, count_of, is_alone
 from arena.statistics.means import MeanPoints, mean_points
 from arena.statistics.ratings import ELO, Rating
 from arena.statistics.running import START, RunningRating, learn, shown, widened
-from arena.statistics.sprt import EloModel, Sprt, SprtVerdict, TestState
+from arena.statistics.sprt import EloModel, Sprt, SprtState, SprtVerdict
 from arena.statistics.standings import (
     CONDUCT,
     COUNTS_OF_MANY,

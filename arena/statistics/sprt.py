@@ -81,7 +81,7 @@ class Sprt(Struct, frozen=True, kw_only=True):
         return log((1 - self.beta) / self.alpha)
 
 
-class TestState(Struct, frozen=True):
+class SprtState(Struct, frozen=True):
     """State of a test."""
 
     verdict: SprtVerdict
@@ -97,7 +97,7 @@ class SprtWalk:
     def __init__(self, test: Sprt) -> None:
         self._test = test
         self._counts = [0] * RESULTS
-        self.progress = TestState(SprtVerdict.UNDECIDED, 0, 0.0, tuple(self._counts))
+        self.progress = SprtState(SprtVerdict.UNDECIDED, 0, 0.0, tuple(self._counts))
 
     def add(self, block: float) -> None:
         """Add the next block: the new version's points, of 2."""
@@ -105,7 +105,7 @@ class SprtWalk:
         self.progress = state_of(self._test, self._counts)
 
 
-def state_of(test: Sprt, counts: Sequence[int]) -> TestState:
+def state_of(test: Sprt, counts: Sequence[int]) -> SprtState:
     """Return the state of the test after blocks with these counts of results."""
     ratio = llr(counts, test)
     verdict = SprtVerdict.UNDECIDED
@@ -113,7 +113,7 @@ def state_of(test: Sprt, counts: Sequence[int]) -> TestState:
         verdict = SprtVerdict.ACCEPTED
     elif ratio <= test.lower:
         verdict = SprtVerdict.REJECTED
-    return TestState(verdict, sum(counts), ratio, tuple(counts))
+    return SprtState(verdict, sum(counts), ratio, tuple(counts))
 
 
 def llr(counts: Sequence[int], test: Sprt) -> float:

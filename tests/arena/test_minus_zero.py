@@ -17,7 +17,7 @@ from arena.reports.standings import digest_json, interval, ratings_table
 from arena.reports.tournament import ratings_json
 from arena.statistics.anytime import Anytime, AnytimeProgress
 from arena.statistics.ratings import Rating
-from arena.statistics.sprt import Sprt, SprtVerdict, TestState
+from arena.statistics.sprt import Sprt, SprtState, SprtVerdict
 from arena.statistics.summary import BotReport, Digest, digest_of
 from arena.stress import LoadResult, Percentiles, stress_table
 
@@ -82,7 +82,7 @@ def test_a_report_has_no_minus_zero(even: Digest) -> None:
 
 
 def test_what_a_regression_test_found_has_no_minus_zero() -> None:
-    nothing = TestState(SprtVerdict.UNDECIDED, 1, -0.001, (0, 0, 1, 0, 0))
+    nothing = SprtState(SprtVerdict.UNDECIDED, 1, -0.001, (0, 0, 1, 0, 0))
     assert "LLR 0.00" in evidence(Sprt(), nothing)
     assert "difference +0.000" in evidence(Anytime(), AnytimeProgress(SprtVerdict.UNDECIDED, 1, -0.0001, 1.0, 1.0))
 

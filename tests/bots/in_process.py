@@ -50,7 +50,7 @@ BOTS = Bots(
             "random": _made("mist_random", "decide"),
             "cautious": _made("mist_cautious", "Cautious"),
             "hunter": _made("mist_hunter", "Hunter"),
-            "learned": _made("mist_learned", "Learned"),
+            "learned": _made("mist_learned", "MistLearned"),
             "tracker": _made("mist_tracker", "Tracker"),
             "search": _made("mist_search", "Searcher"),
             "planner": _made("mist_planner", "Planner"),

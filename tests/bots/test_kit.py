@@ -347,7 +347,7 @@ class TestTooLarge:
 HANGS = """
 import sys, time
 from typing import Any
-from bots.kit import FunctionBot, Watch, play
+from bots.kit import FunctionBot, CallWatch, play
 from bots.wire import WireLine
 from protocol.messages import PROTOCOL, Hello
 
@@ -357,7 +357,7 @@ def decide(window):
     return window.default
 
 line = WireLine(sys.argv[1])
-play(FunctionBot(decide, Any), line, Hello(token="t", name="n", version="1", protocol=PROTOCOL), Watch(2))
+play(FunctionBot(decide, Any), line, Hello(token="t", name="n", version="1", protocol=PROTOCOL), CallWatch(2))
 line.close()
 """
 

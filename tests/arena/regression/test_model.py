@@ -10,7 +10,7 @@ from arena.errors import WrongUse
 from arena.regression import history_of
 from arena.regression.model import BASE, FIELD, HEAD, BlockTally, Regression, SeatedResult, difference
 from arena.regression.options import RegressionOptions, regression_of
-from arena.statistics import CountedMatch, SprtVerdict, TestState
+from arena.statistics import CountedMatch, SprtState, SprtVerdict
 from referee.match.terms import Policy
 from tests.arena.simulated import result
 from tests.arena.stand_in import outcome
@@ -189,7 +189,7 @@ def test_of_a_long_one_some_states_are_kept_and_the_last() -> None:
     assert 2_000 == found.state.blocks
     assert len(found.states) < 600
     assert all(before.blocks < after.blocks for before, after in pairwise(found.states))
-    assert isinstance(found.state, TestState)
+    assert isinstance(found.state, SprtState)
     assert 2_000 == sum(found.state.counts)
 
 

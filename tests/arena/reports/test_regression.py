@@ -25,15 +25,15 @@ from arena.reports.regression import (
     verdict_text,
 )
 from arena.statistics.anytime import AnytimeProgress, UsageLimit, UsageState
-from arena.statistics.sprt import SprtVerdict, TestState
+from arena.statistics.sprt import SprtState, SprtVerdict
 from arena.statistics.standings import Score, StandingsRow
 from arena.statistics.summary import BotReport, Loss
 from arena.terminal import Screen, json_line, show
 from referee.match.terms import Policy
 
-WON = TestState(SprtVerdict.ACCEPTED, 10, 3.1, (0, 1, 2, 3, 4))
+WON = SprtState(SprtVerdict.ACCEPTED, 10, 3.1, (0, 1, 2, 3, 4))
 """1.5 of 2 points a block, a mean difference of half a point a match."""
-ALL_LOST = TestState(SprtVerdict.REJECTED, 4, -3.0, (4, 0, 0, 0, 0))
+ALL_LOST = SprtState(SprtVerdict.REJECTED, 4, -3.0, (4, 0, 0, 0, 0))
 ERROR = "SyntaxError: invalid syntax (bot.py:21)"
 NEVER = BotReport(
     matches=14,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from arena.statistics.sprt import MOST_ELO, EloModel, Sprt, SprtVerdict, SprtWalk, TestState, llr
+from arena.statistics.sprt import MOST_ELO, EloModel, Sprt, SprtState, SprtVerdict, SprtWalk, llr
 
 PENTANOMIAL = [
     # Counts (0 to 2 points), H0, H1, and what fishtest's LLRcalc gives for logistic and for normalized Elo.
@@ -31,7 +31,7 @@ FASTCHESS = [
 ]
 
 
-def run(test: Sprt, blocks: Iterable[float]) -> TestState:
+def run(test: Sprt, blocks: Iterable[float]) -> SprtState:
     """The test on blocks in schedule order, up to the first that decides."""
     walk = SprtWalk(test)
     for block in blocks:
@@ -106,7 +106,7 @@ def test_it_ends_with_the_first_block_that_decides_whatever_comes_after() -> Non
 
 
 def test_without_blocks_it_is_undecided() -> None:
-    assert TestState(SprtVerdict.UNDECIDED, 0, 0.0, (0, 0, 0, 0, 0)) == run(Sprt(), [])
+    assert SprtState(SprtVerdict.UNDECIDED, 0, 0.0, (0, 0, 0, 0, 0)) == run(Sprt(), [])
 
 
 @pytest.mark.slow
