@@ -119,7 +119,7 @@ class NoticeObserver:
             self._tell("over", f"{what}; first is {leader}", count=matches)
 
     def ended(self, match: ScheduledMatch, result: AttemptResult) -> None:
-        """See `observers.Progress`."""
+        """See `observers.MatchObserver`."""
         self._voids = 0
         self._played += 1
         failed = {
@@ -136,10 +136,10 @@ class NoticeObserver:
                 self._tell("failing", text, bot=printable(bot), conduct=conduct, count=count)
 
     def lost(self, match: ScheduledMatch, reason: str) -> None:
-        """See `observers.Progress`."""
+        """See `observers.MatchObserver`."""
 
     def void(self, match: ScheduledMatch, reason: str, set_aside: int) -> None:
-        """See `observers.Progress`."""
+        """See `observers.MatchObserver`."""
         del match, set_aside
         self._voids += 1
         if _is_time(self._voids, self._asked.void_after):

@@ -63,10 +63,10 @@ class Counted:
         self.rates: list[float] = []
 
     def lost(self, match: ScheduledMatch, reason: str) -> None:
-        """See `observers.Progress`."""
+        """See `observers.MatchObserver`."""
 
     def ended(self, match: ScheduledMatch, result: AttemptResult) -> None:
-        """See `observers.Progress`."""
+        """See `observers.MatchObserver`."""
         del match, result
         self._mark = self._mark or time.monotonic()
         self.matches += 1
@@ -82,7 +82,7 @@ class Counted:
             self.scope.cancel()
 
     def void(self, match: ScheduledMatch, reason: str, set_aside: int) -> None:
-        """See `observers.Progress`."""
+        """See `observers.MatchObserver`."""
 
 
 async def no_time(plan: Plan, players: Sequence[int], *, transcript: Path) -> AttemptResult:
