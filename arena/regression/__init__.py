@@ -15,7 +15,6 @@ from arena.regression.model import (
     BASE,
     FIELD,
     HEAD,
-    QUESTION_NAMES,
     QUESTIONS,
     USAGE,
     Regression,

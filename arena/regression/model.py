@@ -48,7 +48,6 @@ Test = sprt.Sprt | anytime.Anytime
 State = sprt.SprtState | anytime.AnytimeProgress
 
 QuestionName = Literal["better", "not-worse", "much-better"]
-QUESTION_NAMES: tuple[QuestionName, ...] = get_args(QuestionName)
 DEFAULT: QuestionName = "better"
 
 

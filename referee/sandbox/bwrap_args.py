@@ -66,7 +66,6 @@ MAP = f"0 0 1\n1 {FIRST_USER + 1} {USERS}\n"
 
 USERS_HERE = Path("/proc/self")
 """The folder of the maps of users and groups of this process's user namespace."""
-MOST_NAMESPACES = "/proc/sys/user/max_user_namespaces"
 STANDARD_OUTPUT = 1
 
 FAR = 40_171
