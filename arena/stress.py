@@ -90,7 +90,7 @@ class LoadResult(Struct, frozen=True, kw_only=True):
 
     @property
     def is_safe(self) -> bool:
-        """Whether nothing went wrong that a smaller load would have spared."""
+        """True if nothing went wrong that a smaller load would have spared."""
         unfair = self.verdicts.get("referee", 0) + self.verdicts.get("host", 0)
         wrong = self.wrong_defaults + self.wrong_answers + self.void
         return unfair == wrong == 0 and self.lateness.p999 <= SAFE_LATENESS_US

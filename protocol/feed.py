@@ -44,7 +44,7 @@ class FeedBegun(Struct, tag="begun", tag_field="type", frozen=True):
     started: Stamp
     """Wall time, ISO 8601, UTC."""
     alone: bool = False
-    """Whether no other match uses its deal; the end then reveals no secret of another match."""
+    """True if no other match uses its deal; the end then reveals no secret of another match."""
 
 
 class FeedEvent(Struct, tag="event", tag_field="type", frozen=True):
@@ -134,7 +134,7 @@ class FeedRow(Struct, frozen=True, kw_only=True):
 
     bot: Text
     house: bool
-    """Whether the bot only fills empty seats and does not compete."""
+    """True if the bot only fills empty seats and does not compete."""
     played: Count
     wins: Count
     ties: Count
@@ -156,7 +156,7 @@ class FeedStandings(Struct, tag="standings", tag_field="type", frozen=True):
     played: Count
     """Number of matches that count: those of complete blocks."""
     final: bool
-    """Whether the tournament is over. Rows then follow the format's final ranking; before, mean points."""
+    """True if the tournament is over. Rows then follow the format's final ranking; before, mean points."""
     rows: Annotated[tuple[FeedRow, ...], Meta(max_length=MOST_ROWS)]
     """Rows, best first."""
 

@@ -43,7 +43,7 @@ class Submit(Struct, tag="submit", tag_field="type", frozen=True, forbid_unknown
     action: Raw
     """The action in the window's form; null withdraws the submission, as `undo` does."""
     final: bool | UnsetType = UNSET
-    """Whether the action can no longer be changed, so that the window may close early. Left out: true, except for
+    """True if the action can no longer be changed, so that the window may close early. Left out: true, except for
     an action of null, where only an explicit true makes the default final."""
     because: NoAction | UnsetType = UNSET
     """Reason why a kit sends the default, or null, for its bot. The bot's report shows it; no rule uses it."""

@@ -46,7 +46,7 @@ class Event(Struct, frozen=True, kw_only=True, tag_field="type", gc=False):
 
     audience: ClassVar[Audience] = Audience.SEAT
     anonymous: ClassVar[bool] = False
-    """Whether it is independent of the seating: permuting the players' seats leaves its bytes unchanged."""
+    """True if it is independent of the seating: permuting the players' seats leaves its bytes unchanged."""
 
 
 class View(Struct, frozen=True, kw_only=True, gc=False):

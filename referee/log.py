@@ -101,7 +101,7 @@ class Writer:
         self._dropped = self._failed = 0
         """Number of lines that found the queue full, or could not be written."""
         self._is_cut = False
-        """Whether the file ends within a line."""
+        """True if the file ends within a line."""
         self._render = _logger_of(None, descriptor)
         self.log = OperatorLog(_logger_of(self, descriptor), descriptor)
         self._thread = Thread(target=self._write_all, name="operator's log", daemon=True)

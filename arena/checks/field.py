@@ -49,7 +49,7 @@ class FieldCheck(Struct, Generic[PlayerT], frozen=True):
     unbuilt: Mapping[int, str]
     """Reason of each failed build, by entrant."""
     plays: bool = True
-    """Whether bots are started; if False, only failed builds are reported."""
+    """True if bots are started; if False, only failed builds are reported."""
 
 
 class BotCheck(Struct, frozen=True, kw_only=True):

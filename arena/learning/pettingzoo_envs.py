@@ -26,7 +26,7 @@ from arena.quantities import require_int
 
 
 class _Environment:
-    """What both environments have in common: the episode, its spaces and pictures."""
+    """The common part of both environments: the episode, its spaces and pictures."""
 
     def __init__(self, episode: Episode, render_mode: str | None, *, parallel: bool, info_text: bool) -> None:
         super().__init__()

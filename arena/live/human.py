@@ -80,7 +80,7 @@ class Person:
         self._sent: Any = None
         """Submission that is not answered yet."""
         self._settles = False
-        """Whether that submission is final."""
+        """True if that submission is final."""
 
     def hear(self, message: ServerMessage) -> list[Shown]:  # noqa: C901, PLR0911, PLR0912 - a case a message
         """Update the state and return the text to show for a message."""
@@ -155,7 +155,7 @@ class Person:
 
     @property
     def asked(self) -> bool:
-        """Whether a window is open that still accepts submissions."""
+        """True if a window is open that still accepts submissions."""
         return self._opened is not None
 
     def words(self) -> tuple[str, ...]:

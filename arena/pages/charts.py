@@ -46,9 +46,9 @@ class Interval(Struct, frozen=True, kw_only=True):
     """Text shown when the pointer is over the row."""
     href: str = ""
     open_low: bool = False
-    """Whether only an assumption limits the lower side."""
+    """True if only an assumption limits the lower side."""
     open_high: bool = False
-    """Whether only an assumption limits the upper side."""
+    """True if only an assumption limits the upper side."""
 
 
 class DrawnInterval(Struct, frozen=True):

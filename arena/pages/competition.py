@@ -117,9 +117,9 @@ class Overview(Struct, frozen=True, kw_only=True):
     """The results without the contest and the list of matches, which need much memory."""
     index: MatchIndex
     running: bool
-    """Whether an arena is playing now."""
+    """True if an arena is playing now."""
     finished: bool
-    """Whether all matches are played, or the regression test is decided."""
+    """True if all matches are played, or the regression test is decided."""
     coming: tuple[Block, ...]
     """The next blocks that do not count yet. They hold the seed, which is secret."""
     times: LedgerTimes
@@ -161,7 +161,7 @@ class Competition:
 
     @property
     def running(self) -> bool:
-        """Whether an arena is playing the competition now."""
+        """True if an arena is playing the competition now."""
         return is_held(self.folder)
 
     def stamp(self) -> Stamp:

@@ -1,4 +1,4 @@
-"""What pages share: their templates, styles and scripts, the maker of pages, and links between them.
+"""The common parts of pages: their templates, styles and scripts, the maker of pages, and links between them.
 
 Values are escaped, unless they are the arena's own markup. The file name of a style or script holds a hash of the
 content, so a path never changes content.
@@ -247,18 +247,18 @@ class Page(Struct, frozen=True):
     kind: str = HTML
     """Media type."""
     for_ever: bool = False
-    """Whether the content at this path never changes."""
+    """True if the content at this path never changes."""
 
 
 class PageMaker(Struct, frozen=True, kw_only=True):
     """A site's settings, and the maker of its pages from templates."""
 
     live: bool
-    """Whether a server sends events, so that pages update themselves."""
+    """True if a server sends events, so that pages update themselves."""
     replays: bool = True
-    """Whether pages link to replays."""
+    """True if pages link to replays."""
     transcripts: bool = True
-    """Whether pages link to transcripts."""
+    """True if pages link to transcripts."""
     delay: float | None = None
     """Seconds by which unfinished matches are shown late with all secrets; None: they are not shown."""
     seasons: Sequence["SeasonPages"] = ()

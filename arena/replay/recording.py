@@ -245,7 +245,7 @@ class ReplayCursor:
         self.playing = False
         self.speed = USUAL
         self.over = False
-        """Whether the person has left."""
+        """True if the person has left."""
         self._recording = recording
         self._eyes = eyes
         self._scroll = 0

@@ -29,7 +29,7 @@ class Finish(Struct, frozen=True, kw_only=True):
     faults: int
     played: int
     withdrawn: bool = False
-    """Whether the bot was withdrawn without a new version."""
+    """True if the bot was withdrawn without a new version."""
     against: Mapping[str, tuple[int, float]] = {}
     """Number of matches and points against each other bot, by label."""
 

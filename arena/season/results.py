@@ -167,7 +167,7 @@ class PartResults(Struct, frozen=True, kw_only=True):
     origins: Mapping[str, Origin]
     """Origins of the bots, by label."""
     finished: bool
-    """Whether all known matches are played."""
+    """True if all known matches are played."""
     closed: str
     """Reason why the tournament accepts no more changes; empty while it accepts them."""
 
@@ -201,7 +201,7 @@ class StageResults(Struct, frozen=True, kw_only=True):
 
     @property
     def finished(self) -> bool:
-        """Whether all matches of the stage are played."""
+        """True if all matches of the stage are played."""
         return len(self.parts) == len(self.plan.parts) and all(part.finished for part in self.parts)
 
 

@@ -30,11 +30,11 @@ class Held(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="h
     entrant: Entrant
     held_up: HeldUp
     redeals: bool
-    """Whether it made its block void, which is played from another deal since; else another attempt had before."""
+    """True if it made its block void, which is played from another deal since; else another attempt had before."""
     present: tuple[Entrant, ...] = ()
     """All bots of the match, by seat."""
     alone: bool = False
-    """Whether it says something against the bot: see `arena.statistics.hold_ups`."""
+    """True if it says something against the bot: see `arena.statistics.hold_ups`."""
 
     @property
     def text(self) -> str:
@@ -47,7 +47,7 @@ class Held(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="h
 
     @property
     def is_bound(self) -> bool:
-        """Whether the machine held the bot up; else the referee was late, which is no bot's doing."""
+        """True if the machine held the bot up; else the referee was late, which is no bot's doing."""
         return self.held_up.verdict is Verdict.HOST
 
 
@@ -69,7 +69,7 @@ class Again(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="
     unexcused: tuple[Entrant, ...] = ()
     """The bots that a verdict `host` does not excuse in it."""
     by_host: bool = True
-    """Whether the host decided so; else the arena did, because other matches depend on it."""
+    """True if the host decided so; else the arena did, because other matches depend on it."""
 
 
 class LeftOut(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="left-out"):

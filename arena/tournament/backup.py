@@ -180,7 +180,7 @@ def _check_goes_on(copy: Ledger, to: Path) -> None:
 def _copy_files(copy: Ledger, results: Path, to: Path, tell: Told) -> Backup:
     """Copy all files that the ledger's copy names and that are not in the backup yet."""
     missing: dict[str, bool] = {}
-    """Whether a transcript is required and was not found yet; by its name without the ending."""
+    """Transcripts not found yet, by name without the ending: True if the transcript is required."""
     elsewhere = 0
     for each in attempts(copy):
         missing[each.transcript.removesuffix(".jsonl")] = each.head is not None and each.place is None

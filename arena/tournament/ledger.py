@@ -119,7 +119,7 @@ class HeldUpBlock(Struct, frozen=True, kw_only=True):
     held: tuple[Held, ...]
     """The hold-ups that made the block void since its start, or since it was last set aside."""
     is_aside: bool
-    """Whether the block is set aside now."""
+    """True if the block is set aside now."""
 
 
 class EndedAttempt(Struct, frozen=True, array_like=True):

@@ -1,4 +1,4 @@
-"""What follows a tournament while it is played: progress on the terminal, and standings for spectators and bots.
+"""Observers of a tournament while it is played: progress on the terminal, and standings for spectators and bots.
 
 The progress is shown on standard error: as a bar at a terminal, otherwise as a line now and then. The standings
 are published on the live feed as blocks are completed, and again for late spectators; remote bots are sent their

@@ -75,7 +75,7 @@ class Client:
         self.waiting: list[bytes] = []
         self.size = 0
         self.behind = True
-        """Whether the client needs a snapshot next."""
+        """True if the client needs a snapshot next."""
         self.told = 0.0
         """Time of the last message to the client, on trio's clock."""
         self.scope: trio.CancelScope | None = None
@@ -217,7 +217,7 @@ class Streams:
 
     @property
     def full(self) -> bool:
-        """Whether no further client can subscribe."""
+        """True if no further client can subscribe."""
         return self.listening >= self._most
 
     def full_for(self, host: str) -> bool:

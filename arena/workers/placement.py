@@ -1,4 +1,4 @@
-"""Where a command's matches are played: on this machine or on a cluster, with the place of transcripts."""
+"""The place of a command's matches: on this machine or on a cluster, with the place of transcripts."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -67,7 +67,7 @@ class Placement(Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, kw_only=True)
 class PoolSetup:
-    """What a command's matches need of the workers that play them."""
+    """The needs of a command's matches: number, isolation and place of the workers that play them."""
 
     where: Placement
     isolation: Isolation

@@ -118,7 +118,7 @@ class _Started:
     cores: frozenset[int]
     """Cores on which the worker and its bots run."""
     may_hold_bots: bool = False
-    """Whether the worker has played matches whose bots persist for the next match."""
+    """True if the worker has played matches whose bots persist for the next match."""
 
     def is_alive(self) -> bool:
         """Return whether the process runs. An exited process is left for `end` to wait for."""
@@ -257,7 +257,7 @@ class _Process:
         """File descriptors that the worker inherits: feed and log."""
         self._may_hold_bots = False
         self._may_be_kept = self._left == [None, None]
-        """Whether the worker may be reused: not with a feed or a log, which may close before the next pool."""
+        """True if the worker may be reused: not with a feed or a log, which may close before the next pool."""
         self._numbers = count(1)
         self._calls: dict[int, _Call] = {}
         self._orders, self._to_send = trio.open_memory_channel[bytes](sys.maxsize)

@@ -177,7 +177,7 @@ class RemoteSeats:
         self.barred: Collection[str] = ()
         """Keys of bots that may no longer connect."""
         self.over = False
-        """Whether all matches of the tournament are over."""
+        """True if all matches of the tournament are over."""
         self._hosting = hosting
         self.slots = slots
         self._guests = guests

@@ -73,17 +73,17 @@ class BotName(Struct, frozen=True, kw_only=True):
 
     @property
     def is_remote(self) -> bool:
-        """Whether the bot is on another machine and has a key."""
+        """True if the bot is on another machine and has a key."""
         return self.kind == "remote"
 
     @property
     def is_folder(self) -> bool:
-        """Whether the name means the present content of a folder that exists."""
+        """True if the name means the present content of a folder that exists."""
         return self.kind in {"folder", "sample"} and self.revision is None and _is_folder(self.path)
 
     @property
     def is_link(self) -> bool:
-        """Whether the path itself is a symbolic link."""
+        """True if the path itself is a symbolic link."""
         return self.written != Path() and _is_link(self.path)
 
     def first_link(self) -> Path | None:
@@ -259,7 +259,7 @@ class BotFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     build: tuple[Annotated[tuple[str, ...], Meta(min_length=1)], ...] = ()
     """Commands that build the program, run once per content in a sandbox like the bot's."""
     keeps: bool = False
-    """Whether it can play several matches in a row: after `over` it waits for the next invitation."""
+    """True if it can play several matches in a row: after `over` it waits for the next invitation."""
     limits: Limits = Limits()
     build_limits: Limits = BUILD_LIMITS
     """The limits of each build command; `scratch_mb` is also the size of the folder for the result."""

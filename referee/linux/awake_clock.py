@@ -74,7 +74,7 @@ class Witness:
 
     @property
     def can_tell(self) -> bool:
-        """Whether the thread exists and the kernel counts its turns."""
+        """True if the thread exists and the kernel counts its turns."""
         return self._counters is not None
 
     def turns(self) -> int:

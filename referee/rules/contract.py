@@ -106,9 +106,9 @@ class Window(Struct, frozen=True, gc=False):
     owed: tuple[PendingSeat, ...]
     """The parts, ascending by seat; never empty."""
     asap: bool = False
-    """Whether `Game.answer` answers each seat as soon as its submission is final, before the window closes."""
+    """True if `Game.answer` answers each seat as soon as its submission is final, before the window closes."""
     timed: bool = False
-    """Whether a rule depends on the time that a seat used (`ResolvedAction.elapsed_ms`)."""
+    """True if a rule depends on the time that a seat used (`ResolvedAction.elapsed_ms`)."""
     retold: Retold | None = None
     """The terms of an earlier match's window, set by a game that repeats the match."""
 

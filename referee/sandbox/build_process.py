@@ -74,10 +74,10 @@ class BuildResult(Struct, frozen=True):
     code: int | None
     """The exit code, negative for a signal; None: they took too long."""
     is_memory_up: bool
-    """Whether the kernel killed a process because they exceeded their memory limit together."""
+    """True if the kernel killed a process because they exceeded their memory limit together."""
     is_scratch_full: bool
     has_met_process_bound: bool = False
-    """Whether they were refused a process because they had as many as allowed."""
+    """True if they were refused a process because they had as many as allowed."""
 
 
 class BuildLog:

@@ -72,11 +72,11 @@ class Reading(Struct, frozen=True):
     carriers: tuple[int, ...] = ()
     """Numbers of the threads that carry messages between the referee and the main thread."""
     is_ready: bool = False
-    """Whether the main thread was running or ready at that time, so that its last wait may not be counted yet."""
+    """True if the main thread was running or ready at that time, so that its last wait may not be counted yet."""
     stack: int = 0
     """Address of the main thread's stack, which changes with each `execve`; 0: unknown."""
     has_threads: bool = False
-    """Whether the main thread's process has other threads."""
+    """True if the main thread's process has other threads."""
 
     def withheld(self, before: "Reading", seconds: float, *, starting: bool = False) -> int:
         """Return the processor time withheld from the bot since an earlier reading, in microseconds.

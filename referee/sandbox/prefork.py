@@ -75,7 +75,7 @@ class PreforkedSandbox(NamespaceSandbox):
         self._out_of: OSError | None = None
         """The shortage that prevented its start; None: there was none."""
         self._is_closed = False
-        """Whether the other end has closed the gate."""
+        """True if the other end has closed the gate."""
         self._is_settled = trio.Event()
         """Set when the sandbox is ready, or has failed."""
         request = {

@@ -111,7 +111,7 @@ class Process:
 
     @property
     def has_ended(self) -> bool:
-        """Whether it is ending or has ended, so that `wait` returns soon."""
+        """True if it is ending or has ended, so that `wait` returns soon."""
         return self._is_ending
 
     def end_log(self) -> None:
@@ -246,7 +246,7 @@ class Process:
 
     @property
     def has_group(self) -> bool:
-        """Whether a control group bounds the number of cores that it uses."""
+        """True if a control group bounds the number of cores that it uses."""
         return self._box.group is not None
 
     async def kill(self) -> None:

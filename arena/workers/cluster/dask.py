@@ -95,7 +95,7 @@ class DaskClient:
 
     @property
     def is_cut(self) -> bool:
-        """Whether the connection was lost.
+        """True if the connection was lost.
 
         True also if Dask has reconnected, because the scheduler has then forgotten this arena.
         """

@@ -1,4 +1,4 @@
-"""What travels between the arena and the workers of a cluster: messages, archives of bots, and transcripts.
+"""The traffic between the arena and the workers of a cluster: messages, archives of bots, and transcripts.
 
 Messages are JSON, and MessagePack around files. Dask would carry any Python object, pickled. The arena sends and
 accepts only bytes: each reply is decoded as one of these types or refused, so that data written by a bot is never
@@ -84,7 +84,7 @@ class Returned(Struct, frozen=True, kw_only=True):
     answer: bytes
     """An `arena.workers.protocol.Answer` as JSON; empty if `bots_gone`."""
     bots_gone: bool = False
-    """Whether copies of bots were deleted or changed."""
+    """True if copies of bots were deleted or changed."""
     files: dict[str, bytes] = {}
     """The returned transcript and bots' logs by file name, compressed with zlib."""
 

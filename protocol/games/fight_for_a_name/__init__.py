@@ -211,7 +211,7 @@ class FightView(View, frozen=True, kw_only=True):
     numbers: tuple[int, ...]
     target: int
     final_phase: bool
-    """Whether moves may reinforce (R6)."""
+    """True if moves may reinforce (R6)."""
     positions: dict[str, str]
     """Positions at the end of the last round, as in `round_result`."""
     holders: dict[str, int]

@@ -117,11 +117,11 @@ class MistView(View, frozen=True, kw_only=True):
     forbidden: tuple[str, ...]
     """Cells that this turn may not name."""
     may_swap: bool
-    """Whether this turn may be a swap (R5)."""
+    """True if this turn may be a swap (R5)."""
     first_move: tuple[str, ...] | None
     """The cells of the first turn, once played."""
     swapped: bool
-    """Whether the pie rule was used."""
+    """True if the pie rule was used."""
     visible: Board
     """The board as of the last event for this seat: its own placement, a swap or the opponent's placement.
 

@@ -43,7 +43,7 @@ class Section(View, frozen=True, kw_only=True):
     shape: Tree
     """A chain's or node's tree; for a loop, in pointing order, the trees whose cut pointers lead to each seat."""
     cut: bool
-    """Whether the end's pointer was cut; false for a loop."""
+    """True if the end's pointer was cut; false for a loop."""
 
 
 class Map(Event, frozen=True, kw_only=True, tag="map"):
@@ -95,7 +95,7 @@ class PointingView(View, frozen=True, kw_only=True):
     tied: tuple[int, ...]
     """The seats that the winners vote on; empty before the vote, and in a match without one."""
     may_vote: bool
-    """Whether this seat is one of the winners, while they vote."""
+    """True if this seat is one of the winners, while they vote."""
     voted: int | None
     """Seat that this one voted for; null before the vote is over, and without a vote."""
     rounds: tuple[Round, ...]

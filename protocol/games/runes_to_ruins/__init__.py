@@ -145,15 +145,15 @@ class PlayRound(Action, frozen=True, kw_only=True, forbid_unknown_fields=True, o
     votes: dict[ConditionKey, Annotated[int, Meta(ge=1)]] | UnsetType = UNSET
     """Condition to its number of votes."""
     more_votes: bool = False
-    """Whether to buy three more votes."""
+    """True to buy three more votes."""
     told: bool = False
-    """Whether to buy the number of the condition that won."""
+    """True to buy the number of the condition that won."""
     abstain: bool = False
     visions: Visions | UnsetType = UNSET
     learned: tuple[Learned, ...] = ()
     guesses: tuple[Six, ...] = ()
     light: bool = False
-    """Whether to use the Power of Light."""
+    """True to use the Power of Light."""
     dark: Seat | UnsetType = UNSET
     """Seat to use the Power of Dark on."""
 

@@ -54,14 +54,14 @@ class Spent(Struct):
     place: str
     amount: int = 0
     is_put: bool = False
-    """Whether the MP were spent by reinforcing instead of moving."""
+    """True if the MP were spent by reinforcing instead of moving."""
     is_hidden: bool = False
-    """Whether the place is drawn too: the last move of a seat before its title."""
+    """True if the place is drawn too: the last move of a seat before its title."""
     is_own: bool = False
 
     @property
     def is_seen(self) -> bool:
-        """Whether another seat spent the MP at a known place, so that only the amount is drawn."""
+        """True if another seat spent the MP at a known place, so that only the amount is drawn."""
         return not self.is_own and not self.is_hidden
 
     @property
@@ -517,7 +517,7 @@ class AmountSearch:
         for r in rounds:
             self._order += [*events.get(r, ()), r]
         self.found = self._fill(0, {}, {})
-        """Whether the search succeeded; if it failed, all amounts are unchanged."""
+        """True if the search succeeded; if it failed, all amounts are unchanged."""
         if not self.found:
             for spent, amount in zip(values, before, strict=True):
                 spent.amount = amount

@@ -127,7 +127,7 @@ def _goes_on(taken: tuple[int, ...]) -> int:
 
 
 def _is_begun(runes: tuple[int, ...]) -> bool:
-    """Whether a legal symbol begins with these runes, found by trying."""
+    """Return whether a legal symbol begins with these runes, found by trying."""
     if len(runes) == len(POSITIONS):
         return fault(_six(runes)) is None
     groups = [GROUPS[NAMES[rune]] for rune in runes]
@@ -147,7 +147,7 @@ def _is_begun(runes: tuple[int, ...]) -> bool:
 
 
 def _is_cut_off(runes: tuple[int, ...]) -> bool:
-    """Whether the runes so far cannot hang together any more, whatever comes."""
+    """Return whether the runes so far cannot hang together any more, with any others after them."""
     free = reduce(or_, map(_reach, POSITIONS[len(runes) :]))
     parts: list[int] = []
     for position, rune in enumerate(runes):

@@ -32,9 +32,9 @@ class RunesSeatState(Struct, frozen=True, kw_only=True, gc=False):
     bought: int = 0
     windowed: bool = False
     abstained: bool = False
-    """Whether the seat abstained in the previous round."""
+    """True if the seat abstained in the previous round."""
     lit: bool = False
-    """Whether the seat used the Power of Light in the previous round."""
+    """True if the seat used the Power of Light in the previous round."""
     discovered: int | None = None
     guesses: tuple[Six, ...] = ()
     nearest: tuple[Near, ...] = ((0, 0, 0),) * SEATS

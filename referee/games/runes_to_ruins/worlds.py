@@ -238,7 +238,7 @@ class SymbolWalk:
         self.values: list[dict[int, Any]] = []
         """Features of the symbols, indexed by clue, then by seat."""
         self.is_drawing = False
-        """Whether symbols are drawn from candidates, because all of them are known."""
+        """True if symbols are drawn from candidates, because all of them are known."""
         self.fitting = 0
         """Candidates that fit for the seat whose symbol is drawn, if the other symbols do not change."""
 

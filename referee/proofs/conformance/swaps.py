@@ -76,7 +76,7 @@ class Reseated:
         self._seat_of = tuple(rng.sample(range(match.table.seats), match.table.seats))
         self._tags = anonymous_tags(match.table.game)
         self._alike = bool(self._tags)
-        """Whether the copy still follows the match, and the game has anonymous events."""
+        """True if the copy still follows the match, and the game has anonymous events."""
         self.compared = 0
 
     def follow(self, chosen: Chosen, after: ObservedTable, where: MatchPlace) -> None:

@@ -82,12 +82,12 @@ class EscapeFinding(Struct, frozen=True, kw_only=True):
     what: str
     result: Result
     promised: bool
-    """Whether the level promises that the attempt fails."""
+    """True if the level promises that the attempt fails."""
     evidence: str
 
     @property
     def is_proved(self) -> bool:
-        """Whether the layer held, or the level does not promise it."""
+        """True if the layer held, or the level does not promise it."""
         return not self.promised or self.result in {"held", "not tried"}
 
 
@@ -101,7 +101,7 @@ class ExaminationReport(Struct, frozen=True, kw_only=True):
 
     @property
     def holds(self) -> bool:
-        """Whether every promise of the level held."""
+        """True if every promise of the level held."""
         return all(finding.is_proved for finding in self.findings)
 
 

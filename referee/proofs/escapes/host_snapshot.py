@@ -28,7 +28,7 @@ class Layer(Struct, frozen=True, kw_only=True):
 
     layer: str
     in_force: bool | None
-    """Whether the layer is in force; None: this machine does not show it."""
+    """True if the layer is in force; None: this machine does not show it."""
     evidence: str
 
 

@@ -47,7 +47,7 @@ class Settlement(Struct, frozen=True):
     by: int | None
     """Index of the message that fixed the choice; None: time fixed it, or the end of the bot."""
     gone: bool
-    """Whether the choice was fixed because the bot was out of the match."""
+    """True if the choice was fixed because the bot was out of the match."""
     answers: tuple[str, ...]
     """Expected answers to the messages of the seat, in order."""
 
@@ -297,7 +297,7 @@ class ExpectedMatch(Struct, frozen=True):
     there: Attendance
     clocks: Clocks
     granted: dict[int, bool]
-    """Whether each requested pause had to be granted, keyed by index in `did`."""
+    """Requested pauses, by index in `did`: True if the pause had to be granted."""
     out_of_turn: set[int]
     """Indices in `did` of the messages sent before a hello."""
     windows: list[list[ExpectedWindow]]

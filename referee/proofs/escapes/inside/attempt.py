@@ -1,4 +1,4 @@
-"""What all attempts share: the scene that they receive, their form, and system calls by number.
+"""The common parts of all attempts: the scene that they receive, their form, and system calls by number.
 
 The scene describes the host: places of bait, addresses of listeners, limits. An attempt is a function that tries
 to get past one layer, and returns a verdict. System calls are made by their numbers: those without a library
@@ -192,7 +192,7 @@ class EscapeAttempt(NamedTuple):
     run: Callable[[Scene], AttemptVerdict]
     seconds: float
     stays: bool = False
-    """Whether the attempt leaves a process behind; those that do are made last."""
+    """True if the attempt leaves a process behind; those that do are made last."""
 
 
 ATTEMPTS: dict[str, EscapeAttempt] = {}
