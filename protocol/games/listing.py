@@ -37,6 +37,8 @@ class GameEntry(Struct, frozen=True, kw_only=True):
     """Its drawing for browsers, as `PACKAGE:FILE`. Without it they show the values of a view in a table."""
     encoder: str | None = None
     """The class of its encoder of observations, a `referee.encoding.Encoder`. Learning needs one."""
+    commentary: str | None = None
+    """Its `protocol.text.commentary.Commentary`, for pages and terminals. Without it they list events only."""
 
 
 def _ours(folder: str, rules: str, encoder: str) -> GameEntry:
@@ -47,6 +49,7 @@ def _ours(folder: str, rules: str, encoder: str) -> GameEntry:
         text=f"{words}.text:TEXT",
         drawing=f"{words}:drawing.js",
         encoder=f"{decisions}.encoder:{encoder}",
+        commentary=f"{words}.commentary:COMMENTARY",
     )
 
 

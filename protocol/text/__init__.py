@@ -3,6 +3,17 @@
 Games import from here `GameText` and the parts of which drawings and notations are made.
 """
 
+from protocol.text.commentary import (
+    COMMENTARIES,
+    Commentary,
+    Remark,
+    Scene,
+    Weight,
+    counted,
+    remarks_on,
+    series,
+    verb,
+)
 from protocol.text.drawing import INK, WALL_STYLE, Picture, Tile, canvas_text, honeycomb, joined, pairs, viewpoint
 from protocol.text.registry import (
     GAME_TEXTS,
@@ -26,18 +37,24 @@ from protocol.text.registry import (
 )
 
 __all__ = [
+    "COMMENTARIES",
     "GAME_TEXTS",
     "INK",
     "QUOTED_CHARACTERS",
     "WALL_STYLE",
+    "Commentary",
     "Drawing",
     "Example",
     "GameText",
     "InputTerms",
     "ParseError",
     "Picture",
+    "Remark",
+    "Scene",
     "Tile",
+    "Weight",
     "canvas_text",
+    "counted",
     "drawing_of",
     "explain",
     "honeycomb",
@@ -49,8 +66,11 @@ __all__ = [
     "pairs",
     "quoted",
     "read",
+    "remarks_on",
     "say",
     "say_default",
+    "series",
     "text_of",
+    "verb",
     "viewpoint",
 ]

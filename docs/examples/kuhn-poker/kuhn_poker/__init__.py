@@ -12,6 +12,7 @@ GAME = GameEntry(
     text="kuhn_poker.text:TEXT",
     drawing="kuhn_poker:drawing.js",
     encoder="kuhn_poker.encoder:KuhnEncoder",
+    commentary="kuhn_poker.commentary:COMMENTARY",
 )
 """Where the parts of the game lie. The entry point in pyproject.toml names this."""
 
