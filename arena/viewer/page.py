@@ -138,7 +138,8 @@ def _drawings() -> dict[str, str]:
 
 
 def _script(game: str) -> str:
-    return "\n".join(filter(None, [_asset("svg.js"), _drawing(game), _asset("viewer.js")]))
+    parts = [_asset("svg.js"), _drawing(game), _asset("steps.js"), _asset("viewer.js")]
+    return "\n".join(filter(None, parts))
 
 
 def _own(text: str) -> Markup:

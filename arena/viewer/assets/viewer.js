@@ -7,38 +7,9 @@ const LAST = data.steps.length - 1;
 let ROW = 30;
 const MOST_WORDS = 600;
 const state = { at: 0, eyes: data.eyes[0], playing: false, speed: 2 };
-const views = new Map(), curves = new Map();
-
-// --- Views: each is the one before it with some keys changed, and shares with it what did not change.
-function changed(old, change) {
-  if (Array.isArray(change)) return change[0];
-  if (change.a) return [...old, ...change.a];
-  const made = { ...old };
-  for (const key of change.x ?? []) delete made[key];
-  for (const [key, each] of Object.entries(change.d)) made[key] = changed(Object.hasOwn(made, key) ? made[key] : undefined, each);
-  return made;
-}
-
-function viewOf(eyes, at) {
-  if (!views.has(eyes)) views.set(eyes, { grown: [], whole: {} });
-  const kept = views.get(eyes);
-  for (let next = kept.grown.length; next <= at; next += 1) {
-    const board = data.boards[eyes][next];
-    if (typeof board === "string") { kept.grown.push(null); continue; }
-    const made = { ...kept.whole };
-    for (const [key, number] of Object.entries(board)) made[key] = changed(made[key], data.pool[number]);
-    kept.whole = made;
-    kept.grown.push(made);
-  }
-  return kept.grown[at];
-}
-
-const REVEALED = data.steps.findIndex((step) => step.reveal);
-const context = (at) => ({
-  at, eyes: state.eyes, seats: data.seats, names: data.names, runes: data.runes, last: at === LAST,
-  view: (number) => viewOf(state.eyes, number),
-  reveal: REVEALED >= 0 && at >= REVEALED ? data.steps[REVEALED].reveal : null,
-});
+const curves = new Map();
+const { viewOf, contextOf } = stepsOf(data);
+const context = (at) => contextOf(state.eyes, at);
 const mayKnow = (seat) => seat === null || state.eyes === "host" || String(seat) === state.eyes;
 const nameOf = (seat) => who(seat, data.names);
 const eyesOf = (eyes) => (eyes === "host" || eyes === "spectator" ? `the ${eyes}` : nameOf(eyes));
