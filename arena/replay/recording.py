@@ -21,7 +21,7 @@ from arena.terminal import Screen
 from protocol.codec import Refused as RefusedFrame
 from protocol.codec import decode_client_message, encode
 from protocol.messages import MAX_NOTE_CHARACTERS, Note
-from protocol.text import drawing_of, say
+from protocol.text import Remark, drawing_of, say
 from protocol.words import Event, View
 from referee.display_text import cut
 from referee.match import MICROSECONDS_PER_MS, In
@@ -54,6 +54,8 @@ class Fact(Struct):
     seat: int | None
     """The only seat that may know it, apart from the host; None: everyone may."""
     kind: FactKind
+    fault: Remark | None = None
+    """What the seat's bot did wrong, for those who may see all; None: nothing, or nothing new."""
 
 
 class ClockReading(Struct, frozen=True):
@@ -79,6 +81,15 @@ class Step(Struct):
     facts: list[Fact] = field(default_factory=list)
     clocks: list[ClockReading] = field(default_factory=list)
     """Clocks of the seats of the window that closed. A seat knows its own, the host all."""
+    remarks: list[Remark] = field(default_factory=list)
+    """The game's commentary, for those who may see all; empty in one seat's own file."""
+    scores: list[int] = field(default_factory=list)
+    """Score after the step, by seat, for those who may see all; empty if the game has no commentary."""
+
+    @property
+    def faults(self) -> list[Remark]:
+        """Faults of bots in this step, for those who may see all."""
+        return [fact.fault for fact in self.facts if fact.fault is not None]
 
 
 class PublicTerms(Struct, frozen=True, kw_only=True):
@@ -96,7 +107,7 @@ class Recording(Struct):
 
     game: str
     names: Sequence[str]
-    """Printable names; indexed by seat. One seat's own file has only that seat's."""
+    """Printable names, no two alike; indexed by seat. One seat's own file has only that seat's."""
     steps: list[Step]
     own: int | None
     """Seat that owns the file; None for a whole match."""

@@ -4,7 +4,7 @@ Of one seat's file only the hashes can be verified, not its content: a view may 
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Union, assert_never
@@ -15,6 +15,7 @@ from msgspec import Raw
 from arena.errors import WrongUse
 from arena.live import Eyes, clock_text, view_of
 from arena.quantities import duration, pluralise
+from arena.replay.moments import CONDUCTS, Commentator, distinct_names
 from arena.replay.recording import (
     KINDS_KEPT,
     MOST_STEPS,
@@ -49,9 +50,10 @@ from protocol.messages import (
     Resumed,
     Welcome,
 )
-from protocol.refusals import Refusal
+from protocol.refusals import Conduct, Refusal
+from protocol.text import Remark
 from protocol.words import Outcome, View
-from referee.display_text import printable
+from referee.display_text import cut, printable
 from referee.games import GAMES
 from referee.match import (
     MICROSECONDS_PER_MS,
@@ -155,6 +157,7 @@ class _MatchSteps(_Steps):
         self.game = ""
         self.manifests: list[str] = []
         self.terms = PublicTerms(match="", variant="", seats=0, reserve_ms=0)
+        self._commentator: Commentator | None = None
         self._number = 0
         """Number of windows closed so far."""
         self._closing: dict[int, Step] = {}
@@ -174,13 +177,19 @@ class _MatchSteps(_Steps):
         self._asked: set[int] = set()
         """Seats whose bots have requested the default, or withdrawn their submission."""
         self._gone: dict[int, str] = {}
+        self._failed: set[int] = set()
+        """Seats whose bots have left the match at least once."""
 
     def watch(self, replayed: Replayed, told: tuple[Addressed, ...]) -> None:
         """Add a step. Called with its events, before the records that led to it are compared."""
         table = replayed.table
         view = partial(view_of, table.game, table.state)
-        step = Step("the deal", turn_of(view("host")), view, told)
+        whole = view("host")
+        step = Step("the deal", turn_of(whole), view, told)
         self._add(step)
+        if self._commentator is None:
+            self._commentator = Commentator(table.game.name, _names(replayed.header))
+        step.remarks, step.scores = self._commentator.comment(whole, told)
         if len(self.steps) == 1:
             return
         if table.number == self._number:
@@ -194,7 +203,7 @@ class _MatchSteps(_Steps):
         match record:
             case Header():
                 self.game = record.game
-                self.names = [printable(bot.name) for bot in record.bots]
+                self.names = _names(record)
                 self.manifests = [printable(bot.manifest_text) for bot in record.bots]
                 self._measured = record.measured
                 self._main_ms = record.clock.main_ms
@@ -204,8 +213,7 @@ class _MatchSteps(_Steps):
             case Out() if bytes(record.frame).startswith(_TOLD):
                 self._hear(record)
             case Left():
-                self._gone[record.seat] = _why_gone(record)
-                self._say(record.seat, f"the bot is gone: {self._gone[record.seat]}", "gone")
+                self._leave(record)
             case PauseOrder():
                 text = "the operator stops the clocks" if record.on else "the clocks run again"
                 self._pending.append(Fact(text, None, "pause"))
@@ -220,8 +228,22 @@ class _MatchSteps(_Steps):
             case _ as unreachable:
                 assert_never(unreachable)
 
-    def _fact(self, seat: int, text: str, kind: FactKind) -> Fact:
-        return Fact(f"{seat_text(seat, self.names)}: {text}", seat, kind)
+    def _fact(self, seat: int, text: str, kind: FactKind, fault: str = "") -> Fact:
+        """Return a fact about a seat. `fault`: what its bot did wrong, without its name."""
+        remark = None
+        if fault:
+            remark = Remark(cut(f"{self.names[seat]} {fault}", TEXT), (seat,), 1 if kind == "default" else 2)
+        return Fact(f"{seat_text(seat, self.names)}: {text}", seat, kind, remark)
+
+    def _leave(self, left: Left) -> None:
+        """Report that a bot has left. If the referee has disconnected it, that is reported already."""
+        why = _why_gone(left)
+        fault = ""
+        if left.seat not in self._gone:
+            fault = f"{CONDUCTS[Conduct.CRASHED] if left.exit else CONDUCTS[Conduct.DISCONNECTED]}: {why}"
+        self._gone[left.seat] = why
+        self._failed.add(left.seat)
+        self._pending.append(self._fact(left.seat, f"the bot is gone: {why}", "gone", fault))
 
     def _say(self, seat: int, text: str, kind: FactKind) -> None:
         self._pending.append(self._fact(seat, text, kind))
@@ -248,7 +270,10 @@ class _MatchSteps(_Steps):
                     self._asked.add(out.seat)
             case Faulted(reason=reason, text=text):
                 self._gone[out.seat] = text
-                self._say(out.seat, f"the referee hangs up ({reason.value}): {text}", "gone")
+                self._failed.add(out.seat)
+                hangs_up = f"the referee hangs up ({reason.value}): {text}"
+                fault = f"{CONDUCTS[Conduct.MISBEHAVED]}: {printable(text)}"
+                self._pending.append(self._fact(out.seat, hangs_up, "gone", fault))
             case Welcome():
                 self._gone.pop(out.seat, None)
             case Invited() | EventMessage() | Opened() | Closed() | Paused() | Resumed() | Over():
@@ -274,25 +299,29 @@ class _MatchSteps(_Steps):
                 self._closed[part.seat, number] = step
             if part.by_default and not self._measured:
                 self._due[part.seat, number] = window.at - window.lateness
-            kind: FactKind = "default" if part.by_default else "taken"
-            step.facts.append(self._fact(part.seat, self._part(part), kind))
+            step.facts.append(self._part(part))
             main_ms = self._main_ms.get(window.window, 0)
             step.clocks.append(
                 ClockReading(part.seat, main_ms, _used(part) / MICROSECONDS_PER_MS, part.reserve_ms)
             )
             self._asked.discard(part.seat)
 
-    def _part(self, part: SeatTime) -> str:
+    def _part(self, part: SeatTime) -> Fact:
+        """Return what a seat played, and why if that is the default."""
         taken = taken_text(self.game, part.taken)
         if not part.by_default:
-            return f"{taken}, in {took_text(_used(part))}"
+            return self._fact(part.seat, f"{taken}, in {took_text(_used(part))}", "taken")
         took = took_text(part.charged_ms * MICROSECONDS_PER_MS)
+        fault = ""
         if part.seat in self._gone:
             why = f"the bot is gone: {self._gone[part.seat]}"
         else:
             in_time = part.charged_ms < (part.deadline - part.opened) // MICROSECONDS_PER_MS
-            why = default_text(withdrawn=part.seat in self._asked, in_time=in_time)
-        return f"{taken}, by default, after {took}: {why}"
+            withdrawn = part.seat in self._asked
+            why = default_text(withdrawn=withdrawn, in_time=in_time)
+            if not in_time and not withdrawn:
+                fault = "misses the deadline: plays the default"
+        return self._fact(part.seat, f"{taken}, by default, after {took}: {why}", "default", fault)
 
     def _late(self, out: Out, number: int) -> None:
         """Report an answer after its window. In a measured match the verdict reports the delay."""
@@ -332,7 +361,19 @@ class _MatchSteps(_Steps):
         if ended.void is not None:
             step.facts.append(Fact(f"the match is void: {ended.void}", None, "end"))
         elif ended.outcome is not None:
+            step.facts += self._at_end(ended)
             step.facts.append(Fact(self._end_text(ended.outcome), None, "end"))
+
+    def _at_end(self, ended: Ended) -> Iterator[Fact]:
+        """Yield the bots that failed without a word so far: those that never started."""
+        for seat, conduct in enumerate(ended.conduct):
+            if conduct is not Conduct.OK and seat not in self._failed:
+                yield self._fact(seat, conduct.value.replace("_", " "), "gone", CONDUCTS[conduct])
+
+
+def _names(header: Header) -> list[str]:
+    """Return the seats' names, with a number after a name that an earlier seat has."""
+    return distinct_names([printable(bot.name) for bot in header.bots])
 
 
 def _why_gone(left: Left) -> str:
