@@ -6,10 +6,10 @@ const SPEEDS = [0.5, 1, 2, 4, 8, 16, 30, 60];
 const LAST = data.steps.length - 1;
 let ROW = 30;
 const MOST_WORDS = 600;
-const state = { at: 0, eyes: data.eyes[0], playing: false, speed: 2 };
+const state = { at: 0, eyes: data.eyes[0], layer: null, playing: false, speed: 2 };
 const curves = new Map();
 const { viewOf, contextOf } = stepsOf(data);
-const context = (at) => contextOf(state.eyes, at);
+const context = (at) => ({ ...contextOf(state.eyes, at), layer: state.layer });
 const mayKnow = (seat) => seat === null || state.eyes === "host" || String(seat) === state.eyes;
 const nameOf = (seat) => who(seat, data.names);
 const eyesOf = (eyes) => (eyes === "host" || eyes === "spectator" ? `the ${eyes}` : nameOf(eyes));
@@ -91,6 +91,12 @@ function showBoard(view, ctx) {
   $("legend").textContent = plain(drawn.legend);
   renew($("board"), drawn.node ? [drawn.node] : []);
   renew($("more"), drawn.more ?? []);
+  showLayers(drawn.layers ?? []);
+}
+
+// What a drawing can show besides: a button each, of which one may be pressed.
+function showLayers(layers) {
+  renew($("layers"), layers.map(({ id, name }) => el("button", { type: "button", "data-layer": id, "aria-pressed": id === state.layer }, name)));
 }
 
 function showTold(step) {
@@ -377,6 +383,12 @@ $("steps").addEventListener("scroll", () => { if (Math.abs(Math.floor($("steps")
 $("rows").addEventListener("click", (event) => {
   const chosen = event.target.closest("[data-step]");
   if (chosen) leave(Number(chosen.dataset.step));
+});
+$("layers").addEventListener("click", (event) => {
+  const chosen = event.target.closest("[data-layer]")?.dataset.layer;
+  if (chosen === undefined) return;
+  state.layer = state.layer === chosen ? null : chosen;
+  show();
 });
 $("words").addEventListener("toggle", showWords);
 addEventListener("hashchange", () => { fromLink(); show(); });
