@@ -92,7 +92,7 @@ def _environment() -> Environment:
 
 def drawing_script() -> str:
     """Return the drawings of all games, as the start of a module: `drawings[GAME].board(view, context)`."""
-    return "\n".join([_asset("svg.js"), *_drawings().values()])
+    return "\n".join([_asset("svg.js"), _asset("motion.js"), *_drawings().values()])
 
 
 def drawing_style() -> str:
@@ -138,7 +138,7 @@ def _drawings() -> dict[str, str]:
 
 
 def _script(game: str) -> str:
-    parts = [_asset("svg.js"), _drawing(game), _asset("steps.js"), _asset("viewer.js")]
+    parts = [_asset("svg.js"), _asset("motion.js"), _drawing(game), _asset("steps.js"), _asset("viewer.js")]
     return "\n".join(filter(None, parts))
 
 

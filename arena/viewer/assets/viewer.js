@@ -57,22 +57,16 @@ function clockBars([, main, used, reserve]) {
   return el("span", { class: "clocks" }, bars);
 }
 
-// --- The parts of the page: what stays as it was is left alone, so that a step costs what has changed.
-function renew(parent, nodes) {
-  const before = [...parent.childNodes];
-  nodes.forEach((node, at) => {
-    if (at < before.length) become(before[at], node);
-    else parent.append(node);
-  });
-  for (const gone of before.slice(nodes.length)) gone.remove();
-}
-
-function become(old, made) {
-  if (old.nodeName !== made.nodeName) { old.replaceWith(made); return; }
-  if (old.nodeType === Node.TEXT_NODE) { if (old.data !== made.data) old.data = made.data; return; }
-  for (const { name } of [...old.attributes]) if (!made.hasAttribute(name)) old.removeAttribute(name);
-  for (const { name, value } of made.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
-  renew(old, [...made.childNodes]);
+// --- The parts of the page.
+// How long a drawing moves: not at all where one steps quickly or jumps, or who looks wants no motion.
+const MOTION_MS = 400, QUICK_MS = 300;
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+const drawnLast = { at: -1, eyes: "", when: -Infinity };
+function motionMs(at) {
+  const since = performance.now() - drawnLast.when, next = drawnLast.eyes === state.eyes && Math.abs(at - drawnLast.at) === 1;
+  Object.assign(drawnLast, { at, eyes: state.eyes, when: performance.now() });
+  const most = state.playing ? 600 / SPEEDS[state.speed] : MOTION_MS;
+  return calm.matches || !next || since < QUICK_MS || most < QUICK_MS / 2 ? 0 : Math.min(MOTION_MS, most);
 }
 
 function showBoard(view, ctx) {
@@ -89,7 +83,7 @@ function showBoard(view, ctx) {
     : { heading: "no board", legend: typeof words === "string" ? words : "", node: null };
   $("heading").textContent = plain(drawn.heading);
   $("legend").textContent = plain(drawn.legend);
-  renew($("board"), drawn.node ? [drawn.node] : []);
+  redraw($("board"), drawn.node ? [drawn.node] : [], motionMs(ctx.at));
   renew($("more"), drawn.more ?? []);
   showLayers(drawn.layers ?? []);
 }
