@@ -131,7 +131,10 @@ class Table(Struct, Generic[Row], frozen=True):
 
     def cells(self) -> list[tuple[str, ...]]:
         """Return the rows as text for people."""
-        return [tuple(column.cell(row) for column in self.columns) for row in self.rows]
+        return list(map(self._cells_of, self.rows))
+
+    def _cells_of(self, row: Row) -> tuple[str, ...]:
+        return tuple(column.cell(row) for column in self.columns)
 
 
 def values(columns: Sequence[Column[Row_contra]], row: Row_contra) -> dict[str, Any]:

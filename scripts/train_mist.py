@@ -12,7 +12,7 @@ import os
 import resource
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from arena.learning import Encoder, SelfPlay, Shard, read_shards
 from arena.terminal import say
@@ -131,9 +132,7 @@ class Trainer:
                 part = batch[order[at : at + BATCH]]
                 chunks = [part[i : i + CHUNK] for i in range(0, len(part), CHUNK)]
                 found = list(self._threads.map(lambda chunk: gradients(self.network, chunk, spread), chunks))
-                self._step(
-                    {n: np.sum([each[n] for each, _ in found], axis=0) / len(part) for n in self._first}, rate
-                )
+                self._step({name: _mean(found, name, len(part)) for name in self._first}, rate)
                 entropies.append(sum(entropy for _, entropy in found) / len(part))
         return float(np.mean(entropies))
 
@@ -178,6 +177,11 @@ def log_softmax(scores: Floats, masks: npt.NDArray[np.int8]) -> Floats:
     legal -= legal.max(axis=1, keepdims=True)
     logs: Floats = legal - np.log(np.exp(legal).sum(axis=1, keepdims=True))
     return logs
+
+
+def _mean(found: Sequence[tuple[Mapping[str, Floats], float]], name: str, rows: int) -> Floats:
+    mean: Floats = np.sum([gradient[name] for gradient, _ in found], axis=0) / rows
+    return mean
 
 
 def gradients(network: Network, batch: Batch, spread: float) -> tuple[dict[str, Floats], float]:
@@ -253,7 +257,7 @@ def train(plan: Plan, folder: Path) -> Iterator[Network]:
                     seed = int(rng.integers(1 << 31))
                     players[number % len(players)].play(policies, matches, part, seed=seed, progress=False)
                     batches += [trainer.batch(shard, learning) for shard in read_shards(part)]
-            batch = Batch(*[np.concatenate([getattr(b, n) for b in batches]) for n in Batch.__struct_fields__])
+            batch = Batch(*map(np.concatenate, zip(*map(astuple, batches), strict=True)))
             rate = RATE * (1 - number / plan.iterations)
             entropy = trainer.learn(batch, rng, rate)
             say(f"{number + 1} of {plan.iterations}: {len(batch):,} choices, entropy {entropy:.2f}")

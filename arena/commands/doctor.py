@@ -136,6 +136,10 @@ def _print_walls(walls: tuple[sandbox.Wall, ...]) -> None:
     screen.say("")
 
 
+def _findings(report: ExaminationReport, layer: str) -> list[EscapeFinding]:
+    return [finding for finding in report.findings if finding.layer == layer]
+
+
 def _print(reports: list[ExaminationReport]) -> None:
     screen = results_console()
     starts = {_start(report): False for report in reports}
@@ -143,7 +147,7 @@ def _print(reports: list[ExaminationReport]) -> None:
     for layers in zip(*(report.layers for report in reports), strict=True):
         name = layers[0].layer
         in_force = "/".join(dict.fromkeys(IN_FORCE[layer.in_force] for layer in layers))
-        of_layer = [[finding for finding in report.findings if finding.layer == name] for report in reports]
+        of_layer = [_findings(report, name) for report in reports]
         if not of_layer[0]:
             table.add_row(name, in_force, *["-"] * (1 + len(reports)))
         for findings in zip(*of_layer, strict=True):

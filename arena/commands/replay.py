@@ -195,10 +195,8 @@ def _manifest(text: str) -> str:
 def _ending(said: Found) -> str:
     if said["void"] is not None:
         return f"void: {said['void']}"
-    places = ", then ".join(
-        " and ".join(said["bots"][seat] for seat in group) for group in said["outcome"].ranking
-    )
-    return over_text(said["outcome"].reason, places)
+    groups = [" and ".join(map(said["bots"].__getitem__, group)) for group in said["outcome"].ranking]
+    return over_text(said["outcome"].reason, ", then ".join(groups))
 
 
 def _show(recording: Recording, eyes: Eyes) -> None:

@@ -253,7 +253,7 @@ def _fatal_error(text: str) -> str:
 def _own_frames(text: str, start: int) -> list[tuple[str, str]]:
     """Return file and line of the calls in the bot's own code."""
     frames = _FRAME.findall(text, start)
-    return [(path, line) for path, line in frames if not any(part in path for part in _NOT_THE_BOTS)]
+    return [(path, line) for path, line in frames if not any(map(path.__contains__, _NOT_THE_BOTS))]
 
 
 def _place(frame: tuple[str, str]) -> str:

@@ -18,6 +18,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequenc
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from functools import cache, partial
 from itertools import count, takewhile
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -204,8 +205,9 @@ def measure_commands(runs: int) -> bool:
                 # The first of each warms what later ones find warm.
                 if run >= 0:
                     costs[each].append(cost)
-    processor = {each: statistics.median(cost.processor for cost in found) for each, found in costs.items()}
-    bare_seconds = processor["bare imports"]
+    ratios: dict[str, float] = {}
+    """Processor time relative to that of the bare imports, by command."""
+    bare_seconds = statistics.median(cost.processor for cost in costs["bare imports"])
     load = os.getloadavg()[0]
     print(f"\ncommands, medians of {runs}, load {load:.1f} at the end:")
     print("                 seconds  first line  processor time  of bare imports")
@@ -213,9 +215,10 @@ def measure_commands(runs: int) -> bool:
         whole = statistics.median(cost.whole for cost in found)
         first = statistics.median(cost.first_line for cost in found)
         bound = f"  (at most {COMMANDS_AT_MOST[each]})" if each in COMMANDS_AT_MOST else ""
-        ratio = processor[each] / bare_seconds
-        print(f"{each:15} {whole:8.2f} {first:11.2f} {processor[each]:15.2f} {ratio:16.1f}{bound}")
-    return all(processor[each] / bare_seconds <= most for each, most in COMMANDS_AT_MOST.items())
+        processor = statistics.median(cost.processor for cost in found)
+        ratios[each] = processor / bare_seconds
+        print(f"{each:15} {whole:8.2f} {first:11.2f} {processor:15.2f} {ratios[each]:16.1f}{bound}")
+    return all(ratios[each] <= most for each, most in COMMANDS_AT_MOST.items())
 
 
 @bench("start", option("--runs", type=int, default=START_RUNS, help="starts of each kind of bot"))
@@ -261,7 +264,7 @@ async def idle_kb(bot: BotFolder, bots: int, folder: Path, *, warm: bool) -> tup
                 await sandbox.start(nursery, bot, line=line.path, token="", isolation=level(), log=log, warm=warm)
             )
             await heard(line, bell)
-        shares = [[share_kb(pid) for pid in (each.pid, *descendants(each.pid))] for each in processes]
+        shares = [list(map(share_kb, (each.pid, *descendants(each.pid)))) for each in processes]
         for each in processes:
             await each.kill()
         nursery.cancel_scope.cancel()
@@ -330,15 +333,12 @@ async def one_match(game: str, seed: int, wire: Wire, folder: Path) -> tuple[dic
 
 def thinking_of(records: Iterable[Any]) -> float:
     """Return the seconds in which some bot had a window and had not answered it."""
-    return (
-        sum(
-            max(seat.opened if seat.arrived is None else seat.arrived for seat in record.seats)
-            - min(seat.opened for seat in record.seats)
-            for record in records
-            if isinstance(record, WindowTime)
-        )
-        / 1e6
-    )
+    thinking_us = 0
+    for record in records:
+        if isinstance(record, WindowTime):
+            last = max(seat.opened if seat.arrived is None else seat.arrived for seat in record.seats)
+            thinking_us += last - min(seat.opened for seat in record.seats)
+    return thinking_us / 1e6
 
 
 async def measured(game: str, runs: int, folder: Path) -> list[tuple[dict[str, float], float]]:
@@ -349,7 +349,7 @@ async def measured(game: str, runs: int, folder: Path) -> list[tuple[dict[str, f
 
 def told_of(game: str, runs: Sequence[tuple[dict[str, float], float]]) -> bool:
     """Print the medians. Return whether the start of processes is the largest part."""
-    medians = {part: statistics.median(parts[part] for parts, _ in runs) for part in PARTS}
+    medians = {part: statistics.median([parts[part] for parts, _ in runs]) for part in PARTS}
     total = sum(medians.values())
     print(f"{game}, {SEATS} seats: {total * 1e3:.0f} ms a match (medians of {len(runs)})")
     for part, seconds in medians.items():
@@ -494,7 +494,8 @@ async def soak(minutes: float, at_once: int) -> bool:
     second, last = looks[quarter : 2 * quarter], looks[-quarter:]
     good = blames_bots_only(under_load)
     for name in Look.__struct_fields__:
-        early, late = (statistics.median(getattr(each, name) for each in part) for part in (second, last))
+        early = statistics.median(map(attrgetter(name), second))
+        late = statistics.median(map(attrgetter(name), last))
         grew = late > early * (1 + GROWTH)
         print(f"{name:<12} {early:>10.0f} -> {late:>10.0f}{'  grew' if grew else ''}")
         good = good and not grew

@@ -624,7 +624,7 @@ def played(file: Path, results: Path, *how: str) -> tuple[float, Any]:
         check=True,
     )
     table = json.loads(done.stdout)["standings"]
-    return time.monotonic() - began, [{key: line[key] for key in ("bot", "points", "wins")} for line in table]
+    return time.monotonic() - began, [(line["bot"], line["points"], line["wins"]) for line in table]
 
 
 def worker_answer(size: int) -> bytes:

@@ -4,6 +4,7 @@ Places have their public names: `Start`, a hex's number as text, or a pillar. Pu
 """
 
 from collections.abc import Collection, Iterator
+from itertools import islice
 from typing import get_args
 
 from protocol.games.fight_for_a_name import Colour, Direction, HexKey, Pillar, Title
@@ -41,7 +42,7 @@ GATES: dict[Pillar, tuple[tuple[HexKey, Direction], ...]] = {
 
 def _rows() -> list[list[str]]:
     names = iter((*HEXES[:18], START, *HEXES[18:]))
-    return [[next(names) for _ in range(length)] for length in ROW_LENGTHS]
+    return [list(islice(names, length)) for length in ROW_LENGTHS]
 
 
 ROWS = _rows()
@@ -50,15 +51,16 @@ BOARD = Hexes(centred_rows(ROWS), FLAT)
 
 
 def _steps() -> dict[str, dict[Direction, str]]:
-    steps: dict[str, dict[Direction, str]] = {
-        name: {way: BOARD.name[there] for way in DIRECTIONS if (there := BOARD.step(bit, way))}
-        for name, bit in BOARD.bit.items()
-    }
+    steps = {name: _steps_on_board(bit) for name, bit in BOARD.bit.items()}
     for pillar, gates in GATES.items():
         for name, way in gates:
             steps[name][way] = pillar
         steps[pillar] = _ways_back(gates)
     return steps
+
+
+def _steps_on_board(bit: int) -> dict[Direction, str]:
+    return {way: BOARD.name[there] for way in DIRECTIONS if (there := BOARD.step(bit, way))}
 
 
 def _ways_back(gates: tuple[tuple[HexKey, Direction], ...]) -> dict[Direction, str]:

@@ -13,6 +13,7 @@ from protocol.games.fight_for_a_name import (
     Claim,
     Colour,
     Crowded,
+    Direction,
     FightEvent,
     FightHostView,
     FightView,
@@ -48,9 +49,10 @@ PILLARS: dict[str, tuple[int, int]] = {
     "xi": (12, 1), "gamma": (12, 44), "theta": (14, 5), "sigma": (14, 38), "psi": (15, 26),
 }  # fmt: skip
 """Pillar to the line and column of its name."""
-_WAYS = tuple(chain.from_iterable(fight_board.GATES.values()))
-GATES = {name: tuple(way for other, way in _WAYS if other == name) for name, _ in _WAYS}
+GATES: dict[str, list[Direction]] = {}
 """Hex to the directions of its gates, each of which leads to the pillar whose name is there."""
+for _name, _way in chain.from_iterable(fight_board.GATES.values()):
+    GATES.setdefault(_name, []).append(_way)
 GATE_AT = {
     "N": (-1, 3, "^"), "S": (2, 3, "v"), "NE": (0, ACROSS, ">"), "SE": (1, ACROSS, ">"),
     "NW": (0, 0, "<"), "SW": (1, 0, "<"),

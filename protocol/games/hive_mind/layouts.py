@@ -43,9 +43,9 @@ SHAPES = tuple(
     ShapeBits(shape.cells, mask(shape.cells), shape.kind, mask(shape.looks))
     for shape in hive_board.SHAPES.values()
 )
-BY_KIND: dict[Kind, tuple[ShapeBits, ...]] = {
-    kind: tuple(shape for shape in SHAPES if shape.kind == kind) for kind in KINDS
-}
+BY_KIND: dict[Kind, list[ShapeBits]] = {kind: [] for kind in KINDS}
+for _shape in SHAPES:
+    BY_KIND[_shape.kind].append(_shape)
 
 
 @cache

@@ -7,14 +7,25 @@ A set of cells is a mask of `BOARD`: see `BOARD.mask(("C3",))`, `BOARD.cells(mas
 from protocol.games.hexes import POINTED, Hexes, centred_rows
 from protocol.games.mist import MistView
 
-BOARD = Hexes(
-    centred_rows([[f"{row}{n + 1}" for n in range(9 - abs(y - 4))] for y, row in enumerate("ABCDEFGHI")]), POINTED
-)
+
+def _row(letter: str, length: int) -> list[str]:
+    return [f"{letter}{number}" for number in range(1, length + 1)]
+
+
+PLACES = centred_rows(list(map(_row, "ABCDEFGHI", (5, 6, 7, 8, 9, 8, 7, 6, 5))))
+"""Place of each cell on the page, by its name."""
+BOARD = Hexes(PLACES, POINTED)
 CENTRE = BOARD.bit["E5"]
 PLAYABLE = BOARD.all & ~CENTRE
 RADIUS = (0, 3, 1, 0)
 """Radius of vision in cells; indexed by the number of pieces placed ("What happens in a turn", 1)."""
-SEEN = tuple({bit: BOARD.ball(bit, radius) for bit in BOARD.name} for radius in RADIUS)
+
+
+def _balls(radius: int) -> dict[int, int]:
+    return {bit: BOARD.ball(bit, radius) for bit in BOARD.name}
+
+
+SEEN = tuple(map(_balls, RADIUS))
 """Number of pieces placed, then cell, to the cells that a piece there lets its owner see."""
 
 

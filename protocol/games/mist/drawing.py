@@ -5,7 +5,6 @@ from typing import assert_never, cast
 
 from msgspec import UNSET
 
-from protocol.games.hexes import centred_rows
 from protocol.games.mist import (
     FirstChosen,
     FirstMove,
@@ -18,11 +17,10 @@ from protocol.games.mist import (
     Swapped,
     Vision,
 )
+from protocol.games.mist.board import PLACES
 from protocol.text import Picture, Tile, honeycomb, viewpoint
 
-ROWS = "ABCDEFGHI"
-PLACES = centred_rows([[f"{row}{n + 1}" for n in range(9 - abs(y - 4))] for y, row in enumerate(ROWS)])
-LABELS = {PLACES[f"{row}1"][1]: row for row in ROWS}
+LABELS = {PLACES[f"{row}1"][1]: row for row in "ABCDEFGHI"}
 PIECE = ("O", "X")
 """Signs of pieces, indexed by seat; the same for every viewpoint."""
 COLOUR = ("bold white on blue", "bold white on red")

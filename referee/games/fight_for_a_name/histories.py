@@ -150,18 +150,19 @@ class History:
     def _read_public(self) -> None:
         history = self.view.history
         self.positions = [dict.fromkeys(range(SEATS), START)]
-        self.positions += [{int(key): place for key, place in result.positions.items()} for result in history]
-        self.held = [{NUMBER[name]: seat for name, seat in result.holders.items()} for result in history]
+        self.held: list[dict[int, int]] = []
+        self.gifts: list[dict[int, int]] = []
+        self.claims: list[list[tuple[Title, int]]] = []
+        for result in history:
+            self.positions.append({int(key): place for key, place in result.positions.items()})
+            self.held.append({NUMBER[name]: seat for name, seat in result.holders.items()})
+            self.gifts.append({int(key): gift for key, gift in result.gifts.items()})
+            self.claims.append([(cast("Title", title), seat) for title, seat in sorted(result.claimed.items())])
         self.whitened = [frozenset(history[0].white)] if history else []
         self.whitened += [frozenset(after.white) - frozenset(before.white) for before, after in pairwise(history)]
-        self.claims: list[list[tuple[Title, int]]] = [
-            [(cast("Title", title), result.claimed[title]) for title in sorted(result.claimed)]
-            for result in history
-        ]
         self._with_claims = frozenset(r for r, claims in enumerate(self.claims, 1) if claims)
         self.white_at = {number: r for r, numbers in enumerate(self.whitened, 1) for number in numbers}
         self.at_start = [Counter(positions.values())[START] for positions in self.positions]
-        self.gifts = [{int(key): gift for key, gift in result.gifts.items()} for result in history]
         self.income = [[0, INCOME, *self._income(seat)] for seat in range(SEATS)]
         """MP that a seat receives before its move, indexed by seat and round.
 
@@ -179,9 +180,10 @@ class History:
         self.claimed = [self._drawn_claims(r) for r in range(1, self.rounds + 1)]
         self.spents: list[Spent] = []
         self.unseen_at_start = [0] * (self.rounds + 1)
-        self.by_seat: list[list[list[Spent]]] = [[[] for _ in range(self.rounds + 1)] for _ in range(SEATS)]
+        self.by_seat: list[list[list[Spent]]] = []
         self.by_hex: dict[int, dict[int, list[Spent]]] = {number: {} for number in self.colour}
         for seat in range(SEATS):
+            self.by_seat.append([[] for _ in range(self.rounds + 1)])
             reached: set[int] = set()
             last = min(self.claim_round.get(seat, self.rounds), self.rounds)
             for r in range(1, last + 1):
@@ -505,17 +507,21 @@ class AmountSearch:
         events = history.by_hex[number]
         white = history.white_at.get(number, history.rounds)
         rounds = [r for r in history.rounds_of(events) if r <= white]
-        values = [spent for r in rounds for spent in events.get(r, ()) if spent.is_seen]
+        self._order: list[Spent | int] = []
+        values: list[Spent] = []
+        for r in rounds:
+            in_round = events.get(r, [])
+            values += [spent for spent in in_round if spent.is_seen]
+            self._order += [*in_round, r]
         before = [spent.amount for spent in values]
         for spent in values:
             spent.amount = 0
-        left = {seat: [*history.left(seat)] for seat in {spent.seat for spent in values}}
-        self._may_spend = {
-            (seat, r): min(had[r - 1 : white]) for seat, had in left.items() for r in rounds if had[r - 1 : white]
-        }
-        self._order: list[Spent | int] = []
-        for r in rounds:
-            self._order += [*events.get(r, ()), r]
+        self._may_spend: dict[tuple[int, int], int] = {}
+        for seat in {spent.seat for spent in values}:
+            left = [*history.left(seat)]
+            for r in rounds:
+                if available := left[r - 1 : white]:
+                    self._may_spend[seat, r] = min(available)
         self.found = self._fill(0, {}, {})
         """True if the search succeeded; if it failed, all amounts are unchanged."""
         if not self.found:
@@ -613,7 +619,8 @@ def _deal_out(
                 break
             hands[rng.choice(able)][to] += 1
         else:
-            return {
-                seat: Move(give={SEAT_KEYS[to]: hand[to] for to in sorted(hand)}) for seat, hand in hands.items()
-            }
+            moves = {}
+            for seat, hand in hands.items():
+                moves[seat] = Move(give={SEAT_KEYS[to]: hand[to] for to in sorted(hand)})
+            return moves
     return None

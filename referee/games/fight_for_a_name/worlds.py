@@ -135,7 +135,7 @@ class Layouts:
     """Sampler of a colour for each title, with every colour used twice; allowed layouts are equally likely."""
 
     def __init__(self, allowed: dict[Title, set[Colour]]) -> None:
-        self._allowed = [[n for n, colour in enumerate(COLOURS) if colour in allowed[title]] for title in TITLES]
+        self._allowed = [sorted(map(COLOURS.index, allowed[title])) for title in TITLES]
         self._nodes: dict[tuple[int, ...], tuple[int, Node]] = {}
         self.count, self._first = self._node((2,) * len(COLOURS))
 

@@ -1,5 +1,6 @@
 """Observations of Hive Mind. The two or three Hives of a variant are in the order of their names."""
 
+from collections.abc import Iterator
 from typing import assert_never
 
 from protocol.games.hive_mind import (
@@ -26,31 +27,21 @@ PAID = 16
 DIGITS = 3
 
 
-def _of_hives() -> tuple[tuple[str, int], ...]:
+def _parts_of_hives() -> Iterator[tuple[str, int]]:
     each = len(CELLS)
-    return tuple(
-        part
-        for hive in range(1, HIVES + 1)
-        for part in (
-            (f"Hive {hive}: in play", 1),
-            (f"Hive {hive}: kinds of shapes left (tri, arc, line)", len(KINDS)),
-            (f"Hive {hive}: own use of double and block", 2),
-            (f"Hive {hive}: who doubles", SEATS),
-            (f"Hive {hive}: who blocks", SEATS),
-            (f"Hive {hive}: own guess, values / 3", each),
-            *(
-                within
-                for number in range(1, ROUNDS + 1)
-                for within in (
-                    (f"Hive {hive}, round {number}: own shape", each),
-                    (f"Hive {hive}, round {number}: what it looked at", each),
-                    (f"Hive {hive}, round {number}: the sum there / 36", 1),
-                    (f"Hive {hive}, round {number}: shapes placed by kind, each / 5", len(KINDS)),
-                    (f"Hive {hive}, round {number}: shapes over each hex, each / 5", each),
-                )
-            ),
-        )
-    )
+    for hive in range(1, HIVES + 1):
+        yield f"Hive {hive}: in play", 1
+        yield f"Hive {hive}: kinds of shapes left (tri, arc, line)", len(KINDS)
+        yield f"Hive {hive}: own use of double and block", 2
+        yield f"Hive {hive}: who doubles", SEATS
+        yield f"Hive {hive}: who blocks", SEATS
+        yield f"Hive {hive}: own guess, values / 3", each
+        for number in range(1, ROUNDS + 1):
+            yield f"Hive {hive}, round {number}: own shape", each
+            yield f"Hive {hive}, round {number}: what it looked at", each
+            yield f"Hive {hive}, round {number}: the sum there / 36", 1
+            yield f"Hive {hive}, round {number}: shapes placed by kind, each / 5", len(KINDS)
+            yield f"Hive {hive}, round {number}: shapes over each hex, each / 5", each
 
 
 class HiveMindEncoder(VectorEncoder):
@@ -70,7 +61,7 @@ class HiveMindEncoder(VectorEncoder):
         ("scores guessed right, and by how many the own was, each / 4", 2),
         ("who gave the token", SEATS),
         ("who was given it", SEATS),
-        *_of_hives(),
+        *_parts_of_hives(),
     )
 
     def fill(self, row: Filling, view: HiveMindView) -> None:

@@ -3,6 +3,7 @@
 A state stores submissions and events; points are counted from them on demand.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import combinations, compress, filterfalse, product, starmap
 from random import Random
@@ -156,11 +157,15 @@ def rounds_on(state: HiveMindState, hive: str) -> tuple[tuple[Round, ...], ...]:
     return state.rounds[first : first + ROUNDS]
 
 
+def _placements(actions: Sequence[Round], hive: str) -> tuple[str | None, ...]:
+    return tuple([action.place.get(hive) for action in actions])
+
+
 def play_on(state: HiveMindState, hive: str) -> HiveMoves:
     """Return all moves on a Hive so far."""
     rounds = rounds_on(state, hive)
     return HiveMoves(
-        placements=tuple([tuple([action.place.get(hive) for action in actions]) for actions in rounds]),
+        placements=tuple([_placements(actions, hive) for actions in rounds]),
         doublers=seats_that("double", rounds, hive),
         blockers=seats_that("block", rounds, hive),
         guesses=tuple([action.guess.get(hive) for action in rounds[-1]]) if rounds else (None,) * SEATS,

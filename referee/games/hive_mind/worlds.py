@@ -12,7 +12,7 @@ others' guesses are right.
 
 from bisect import bisect
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import accumulate, chain, combinations, permutations, product
 from math import exp, factorial, prod
@@ -123,7 +123,11 @@ def _covers(shapes: tuple[tuple[Kind, int], ...], counts: tuple[int, ...]) -> Co
     return Covers(ways, tuple(accumulate(weights)))
 
 
-_OVER = {cell: tuple(name for name in SHAPES if cell in name) for cell in CELLS}
+def _over(cell: str) -> tuple[str, ...]:
+    return tuple([name for name in SHAPES if cell in name])
+
+
+_OVER = {cell: _over(cell) for cell in CELLS}
 """Shapes that cover a hex, indexed by hex."""
 
 
@@ -351,8 +355,13 @@ def _hive(view: HiveMindView, name: str) -> Hive:
         guessed=guesses[0] if guesses and guesses[0] in values else None,
         covers=tuple(covers(shapes, counts) for shapes, counts in rounds),
         first=first,
-        later=tuple(tuple(rest for rest in product(*others) if _differ([one, *rest])) for one in first),
+        later=tuple(_later(one, others) for one in first),
     )
+
+
+def _later(first: Column, others: Sequence[Sequence[Column]]) -> tuple[tuple[Column, ...], ...]:
+    """Return the columns of later rounds that fit the first one."""
+    return tuple(rest for rest in product(*others) if _differ([first, *rest]))
 
 
 def _less_own(result: HiveRound, own: str | None) -> tuple[dict[Kind, int], dict[str, int]]:
@@ -401,17 +410,22 @@ def _drawn(known: SeatConstraints, rng: Random) -> HiddenPart:
     return HiddenPart(
         values={name: _values(hive, known.over, rng) for name, hive in known.hives.items()},
         placed=_placed(known, rng),
-        blocks=tuple(
-            {seat: rng.choice(buying.blocks) for seat, buying in each.buying.items()} for each in known.rounds
-        ),
-        guesses={
-            hive: {seat: _guess(known, rng) for seat in known.others if rng.random() < 1 / 2} for hive in last
-        },
+        blocks=tuple(_drawn_blocks(each.buying, rng) for each in known.rounds),
+        guesses={hive: _guesses(known, rng) for hive in last},
         right=frozenset(right),
         scores={pair: rng.random() for pair in permutations(known.others, 2)}
         if known.view.scores is not None
         else {},
     )
+
+
+def _drawn_blocks(buying: Mapping[int, Buying], rng: Random) -> dict[int, tuple[str, ...]]:
+    return {seat: rng.choice(each.blocks) for seat, each in buying.items()}
+
+
+def _guesses(known: SeatConstraints, rng: Random) -> dict[int, str]:
+    """Draw the others' guesses of a Hive; a seat makes one with probability 1/2."""
+    return {seat: _guess(known, rng) for seat in known.others if rng.random() < 1 / 2}
 
 
 def _guess(known: SeatConstraints, rng: Random) -> str:

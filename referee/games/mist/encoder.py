@@ -40,7 +40,14 @@ _BYTES = 12
 _ALL = BOARD.all.to_bytes(_BYTES, "little")
 _NONE = bytes(_BYTES)
 _CHOSEN = tuple(bit for bit in BOARD.name)
-_LATE = {turn: b"".join(_ALL if turn >= first else _NONE for first in _FROM_TURN) for turn in range(65)}
+
+
+def _late(turn: int) -> bytes:
+    """Return the planes that represent a turn."""
+    return b"".join(_ALL if turn >= first else _NONE for first in _FROM_TURN)
+
+
+_LATE = list(map(_late, range(65)))
 """The planes that represent a turn, as bytes; by turn, up to 64."""
 
 Remembered = tuple[int, int, int, bool]

@@ -29,7 +29,12 @@ from referee.rules import (
 SPELLED = {spelling: name for name in BOARD.names for spelling in (name, name.lower())}
 """Canonical names of cells, indexed by every accepted spelling (R1)."""
 
-_SEES = tuple({BOARD.name[bit]: (bit, seen) for bit, seen in by_cell.items()} for by_cell in SEEN)
+
+def _sees(by_cell: dict[int, int]) -> dict[str, tuple[int, int]]:
+    return {BOARD.name[bit]: (bit, seen) for bit, seen in by_cell.items()}
+
+
+_SEES = tuple(map(_sees, SEEN))
 """Masks of a cell and of all cells seen from it; indexed by number of pieces placed, then by cell."""
 _AROUND = {bit: BOARD.neighbours(bit) for bit in BOARD.name}
 """Masks of a cell's neighbours, indexed by the cell's mask."""

@@ -10,6 +10,15 @@ KINDS = ("chain", "loop", "node")
 NOBODY = MOST_SEATS
 
 
+def _parts_of_rounds() -> Iterator[tuple[str, int]]:
+    for number in range(1, ROUNDS + 1):
+        for kind in KINDS:
+            yield f"round {number}: {kind}s by size, each / 8", MOST_SEATS
+        yield f"round {number}: chains and nodes with a cut end by size, each / 8", MOST_SEATS
+        yield f"round {number}: seats by steps to their end, each / 26", MOST_SEATS
+        yield f"round {number}: seats by how many point at them, each / 26", MOST_SEATS
+
+
 class PointingEncoder(VectorEncoder):
     """Maps as numbers: of sections by size, and of seats by their place in the trees."""
 
@@ -20,16 +29,7 @@ class PointingEncoder(VectorEncoder):
         ("seats of the match, of 26", MOST_SEATS),
         ("round", ROUNDS + 1),
         *((f"own target of round {number}, or nobody", MOST_SEATS + 1) for number in range(1, ROUNDS + 1)),
-        *(
-            part
-            for number in range(1, ROUNDS + 1)
-            for part in (
-                *((f"round {number}: {kind}s by size, each / 8", MOST_SEATS) for kind in KINDS),
-                (f"round {number}: chains and nodes with a cut end by size, each / 8", MOST_SEATS),
-                (f"round {number}: seats by steps to their end, each / 26", MOST_SEATS),
-                (f"round {number}: seats by how many point at them, each / 26", MOST_SEATS),
-            )
-        ),
+        *_parts_of_rounds(),
         ("seats that are voted on", MOST_SEATS),
         ("may vote", 1),
     )

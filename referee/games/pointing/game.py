@@ -227,10 +227,8 @@ class Pointing(Game[PointingState, PointingOptions, Setup, PointingView]):
         return action
 
 
-_POINT_WINDOWS = {
-    seats: Window("point", tuple(PendingSeat(seat, Point(target=None)) for seat in range(seats)))
-    for seats in range(FEWEST_SEATS, MOST_SEATS + 1)
-}
+_POINTING = tuple([PendingSeat(seat, Point(target=None)) for seat in range(MOST_SEATS)])
+_POINT_WINDOWS = {seats: Window("point", _POINTING[:seats]) for seats in range(FEWEST_SEATS, MOST_SEATS + 1)}
 
 
 @remembered

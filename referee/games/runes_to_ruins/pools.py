@@ -330,7 +330,7 @@ _IN = tuple(number // 6 for number in range(_PLACES)), tuple(number % 6 for numb
 """Group of each rune, indexed by Order, then by rune."""
 _GROUP = (
     tuple(0b111111 << 6 * group for group in range(6)),
-    tuple(sum(1 << group + 6 * row for row in range(6)) for group in range(6)),
+    tuple(0o10101010101 << group for group in range(6)),
 )
 """Mask of each group's runes, indexed by Order, then by group."""
 

@@ -21,9 +21,12 @@ SIDES = ((0, 1), (1, 2), (3, 4), (4, 5), (0, 3), (1, 4), (2, 5))
 MOST_ALIKE = 3
 """Maximum number of runes of one group in the Order whose groups may repeat."""
 
-MEMBERS: dict[str, frozenset[RuneName]] = {
-    group: frozenset([rune for rune, groups in GROUPS.items() if group in groups]) for group in (*DIVINE, *MUNDANE)
-}
+
+def _members(group: str) -> frozenset[RuneName]:
+    return frozenset([rune for rune, groups in GROUPS.items() if group in groups])
+
+
+MEMBERS: dict[str, frozenset[RuneName]] = {group: _members(group) for group in (*DIVINE, *MUNDANE)}
 """Runes of each group."""
 ALIKE = {rune: MEMBERS[divine] | MEMBERS[mundane] for rune, (divine, mundane) in GROUPS.items()}
 """Runes that share a group with each rune, including itself."""
@@ -31,13 +34,14 @@ _ACROSS = 2 * COLUMNS + 1
 """Points per row of the whole symbol; neighbouring runes share the points of their common side or corner."""
 
 
-def _touched(position: int, rune: RuneName) -> int:
-    """Return a mask of the points of the whole symbol at which a segment of the rune ends."""
-    mask = 0
-    for point in map(int, RUNE[rune].segments.replace(" ", "")):
-        row, column = 2 * (position // COLUMNS) + point // 3, 2 * (position % COLUMNS) + point % 3
-        mask |= 1 << (row * _ACROSS + column)
-    return mask
+def _touched(position: int) -> dict[RuneName, int]:
+    """Return masks of the points of the whole symbol at which a segment of each rune ends."""
+    masks: dict[RuneName, int] = dict.fromkeys(GROUPS, 0)
+    for rune in masks:
+        for point in map(int, RUNE[rune].segments.replace(" ", "")):
+            row, column = 2 * (position // COLUMNS) + point // 3, 2 * (position % COLUMNS) + point % 3
+            masks[rune] |= 1 << (row * _ACROSS + column)
+    return masks
 
 
 _SEAT = 8
@@ -124,7 +128,7 @@ _NAMED = (
 
 Indexed by Order, by its group, and by the group of the other Order.
 """
-TOUCHED = tuple({rune: _touched(position, rune) for rune in GROUPS} for position in range(6))
+TOUCHED = tuple(map(_touched, range(6)))
 """Mask of the points that each rune touches; indexed by position."""
 
 
