@@ -76,7 +76,7 @@ function who(seat, names) {
 
 // A seat's name in a picture, in a box of its own, which cuts off what has no room; the title has all of it.
 function nameTag(x, y, wide, seat, names, extra = "") {
-  const name = [...who(seat, names)], most = Math.floor(wide / 6.4), shown = name.length > most ? `${name.slice(0, most - 1).join("")}…` : name.join("");
+  const name = [...who(seat, names)], most = Math.floor(wide / 7), shown = name.length > most ? `${name.slice(0, most - 1).join("")}…` : name.join("");
   return titled(draw("svg", { x: round(x), y: round(y - 9), width: wide, height: 18 }, label(0, 9, shown, { class: `start ${extra}`, "font-size": 12 })),
     names[seat] || `seat ${seat}`);
 }

@@ -1,101 +1,206 @@
-// The Fight For a Name: hexes that lie on a side, who holds them and who stands there; pillars beyond the gates.
+// The Fight For a Name: hexes that lie on a side, who holds them and who moved; the race for the titles; banners.
 drawings["fight-for-a-name"] = (() => {
-  const R = 30, H = R * Math.sqrt(3) / 2, LEFT = 92, TOP = 66;
+  const R = 30, H = R * Math.sqrt(3) / 2, LEFT = 48, TOP = 54, PARTS = 4;
   const LENGTHS = [1, 2, 3, 4, 3, 4, 3, 4, 3, 4, 3, 2, 1];
-  const names = [...Array.from({ length: 18 }, (_, n) => String(n + 1)), "Start", ...Array.from({ length: 18 }, (_, n) => String(n + 19))];
+  const hexes = [...Array.from({ length: 18 }, (_, n) => String(n + 1)), "Start", ...Array.from({ length: 18 }, (_, n) => String(n + 19))];
   const places = {};
   let next = 0;
   LENGTHS.forEach((length, row) => {
     for (let at = 0; at < length; at += 1) {
-      places[names[next]] = [LEFT + R + (2 * at - length + 4) * R * 1.5, TOP + H + row * H];
+      places[hexes[next]] = [LEFT + R + (2 * at - length + 4) * R * 1.5, TOP + H + row * H];
       next += 1;
     }
   });
   const WIDTH = 2 * LEFT + 2 * R + 6 * R * 1.5, HEIGHT = 2 * TOP + 14 * H;
-  // Hex to the directions of its gates; the pillar to which each leads.
-  const GATES = { phi: ["1 N"], lambda: ["2 NW", "4 N"], mu: ["3 NE", "6 N"], delta: ["7 SW", "7 NW", "14 NW"], omega: ["10 SE", "10 NE", "17 NE"],
-    xi: ["20 SW", "27 NW", "27 SW"], gamma: ["23 SE", "30 NE", "30 SE"], theta: ["31 S", "34 SW"], sigma: ["33 S", "35 SE"], psi: ["36 S"] };
-  const SPOTS = { phi: [0.5, 0.045], lambda: [0.17, 0.09], mu: [0.83, 0.09], delta: [0.065, 0.29], omega: [0.935, 0.29], xi: [0.065, 0.71],
-    gamma: [0.935, 0.71], theta: [0.17, 0.91], sigma: [0.83, 0.91], psi: [0.5, 0.955] };
-  const TURN = { N: -90, NE: -30, SE: 30, S: 90, SW: 150, NW: -150 };
-  const spot = (place) => places[place] ?? (SPOTS[place] ? [SPOTS[place][0] * WIDTH, SPOTS[place][1] * HEIGHT] : null);
+  const WAYS = { N: [0, -2 * H], NE: [R * 1.5, -H], SE: [R * 1.5, H], S: [0, 2 * H], SW: [-R * 1.5, H], NW: [-R * 1.5, -H] };
+  const GATES = { phi: ["1 N"], lambda: ["2 NW"], mu: ["3 NE"], delta: ["7 NW", "7 SW"], omega: ["10 NE", "10 SE"],
+    xi: ["27 NW", "27 SW"], gamma: ["30 NE", "30 SE"], theta: ["31 S"], sigma: ["33 S"], psi: ["36 S"] };
+  // A pillar lies where its gates lead to: on one hex or two beyond the edge, and beside no hex that is not a gate.
+  const PILLARS = Object.fromEntries(Object.entries(GATES).map(([pillar, gates]) => [pillar, gates.map((gate) => {
+    const [hex, way] = gate.split(" ");
+    return [places[hex][0] + WAYS[way][0], places[hex][1] + WAYS[way][1]];
+  })]));
+  const middle = (spots) => [spots[0][0], (spots[0][1] + spots.at(-1)[1]) / 2];
+  const spot = (place) => places[place] ?? (PILLARS[place] ? middle(PILLARS[place]) : null);
+  const letter = (colour) => colour[0].toUpperCase();
 
-  function people(x, y, seats, own) {
-    const small = seats.length > 2 ? 6.5 : 8, across = seats.length > 2 ? 3 : 2, shown = seats.length > 6 ? 5 : 6;
-    const spotOf = (at) => [x + ((at % across) - (Math.min(seats.length, across) - 1) / 2) * (2 * small + 1), y + Math.floor(at / across) * (2 * small)];
-    return seats.slice(0, shown).map((seat, at) => token(...spotOf(at), seat, small, seat === own ? "own" : ""))
-      .concat(seats.length > 6 ? [label(...spotOf(5), `+${seats.length - 5}`, { "font-size": 10 })] : []);
+  function people(x, y, seats, own, nameOf) {
+    const across = seats.length > 2 ? 3 : 2, small = seats.length > 2 ? 8 : seats.length > 1 ? 11 : 12, shown = seats.length > 6 ? 5 : 6;
+    const rows = Math.ceil(Math.min(seats.length, 6) / across);
+    const spotOf = (at) => {
+      const inRow = Math.min(across, Math.min(seats.length, 6) - Math.floor(at / across) * across);
+      return [x + ((at % across) - (inRow - 1) / 2) * (2 * small + 1), y + (Math.floor(at / across) - (rows - 1) / 2) * (2 * small + 1)];
+    };
+    return seats.slice(0, shown).map((seat, at) => titled(grown(token(...spotOf(at), seat, small, seat === own ? "own" : ""), { "data-id": `seat-${seat}` }, []), nameOf(seat)))
+      .concat(seats.length > 6 ? [titled(label(...spotOf(5), `+${seats.length - 5}`, { "font-size": 11, class: "strong" }), listed(seats.slice(5).map(nameOf)))] : []);
+  }
+
+  // The way that each seat went last: its own step by step, those of others from where to where.
+  function trails(view, positions) {
+    const results = view.history, last = results.at(-1)?.positions ?? {};
+    const moved = Object.entries(positions).some(([seat, place]) => (last[seat] ?? "Start") !== place);
+    const before = moved ? last : results.at(-2)?.positions ?? {};
+    return Object.entries(positions).flatMap(([seat, place]) => {
+      const from = before[seat] ?? "Start", [a, b] = [spot(from), spot(place)];
+      if (from === place || !a || !b) return [];
+      const path = Number(seat) === view.seat ? (view.moves?.at(-1)?.path ?? []) : [];
+      const way = path.reduce((all, step) => [...all, [all.at(-1)[0] + (WAYS[step]?.[0] ?? 0), all.at(-1)[1] + (WAYS[step]?.[1] ?? 0)]], [a]);
+      const parts = PILLARS[from] || way.length < 3 ? [] : [points(way.slice(0, -1))];
+      const [x, y] = parts.length ? way.at(-2) : a;
+      const drawn = () => [...parts.map((each) => draw("polyline", { points: each })), arrow(x, y, b[0], b[1], parts.length ? 0 : 8, 15)];
+      return [draw("g", { class: "trail halo" }, drawn()), draw("g", { class: `trail s${seat % 8}` }, drawn())];
+    });
+  }
+
+  // --- The race: of the four parts of each seat's best banner, those it has. Banners are known to the host alone.
+  function bestOf(view, seat, colours, holders) {
+    const held = {};
+    for (const [hex, holder] of Object.entries(holders)) if (holder === seat) held[colours[hex]] = (held[colours[hex]] ?? 0) + 1;
+    let best = null;
+    for (const [title, { body, parting }] of Object.entries(view.setup.titles)) {
+      if (title in view.claims) continue;
+      const has = [title in view.players[seat].crests, held[body] > 0, held[parting] > 0, held[parting] > 1];
+      const parts = has.filter(Boolean).length;
+      if (parts > (best?.parts ?? 0)) best = { title, body, parting, has, parts };
+    }
+    return best;
+  }
+
+  const titlesOf = (claims) => Object.fromEntries(Object.entries(claims).map(([title, claim]) => [claim.seat, { title, round: claim.round }]));
+
+  function slot(x, y, colour, has) {
+    return draw("g", { class: has ? "" : "missing" }, lying(x, y, 10, { class: `cell hex-${colour}` }), label(x, y, letter(colour), { "font-size": 9, class: has ? `on-${colour}` : "" }));
+  }
+
+  const shield = (x, y, has) => draw("path", { class: has ? "crest" : "crest none", d: `M${x - 7} ${y - 8}h14v8q0 6 -7 9q-7 -3 -7 -9z` });
+
+  function race(view, ctx, colours, holders) {
+    const claimed = titlesOf(view.claims), seats = ctx.names.map((_, seat) => seat), ROW = 25;
+    const best = seats.map((seat) => (view.players && !claimed[seat] ? bestOf(view, seat, colours, holders) : null));
+    const held = seats.map((seat) => Object.keys(holders).filter((hex) => holders[hex] === seat));
+    const purse = (seat) => (view.players ? view.players[seat].mp : seat === view.seat ? view.mp : null);
+    const crests = (seat) => (view.players ? view.players[seat].crests : seat === view.seat ? view.crests : null);
+    const order = [...seats].sort((a, b) => (claimed[a]?.round ?? Infinity) - (claimed[b]?.round ?? Infinity) || (best[b]?.parts ?? 0) - (best[a]?.parts ?? 0) || held[b].length - held[a].length || a - b);
+    const said = [];
+    const rows = order.map((seat, n) => {
+      const y = 32 + n * ROW, mp = claimed[seat] ? null : purse(seat), parts = [token(11, y, seat, 10), nameTag(26, y, 108, seat, ctx.names, claimed[seat] ? "strong" : "")];
+      let words;
+      if (claimed[seat]) {
+        const first = claimed[seat].round === claimed[order[0]].round;
+        parts.push(label(140, y, `★ ${claimed[seat].title}, round ${claimed[seat].round}${first ? ": wins" : ""}`, { "font-size": 12, class: "start strong" }));
+        words = `is ${claimed[seat].title} since round ${claimed[seat].round}${first ? ", and wins" : ""}`;
+      } else if (view.players) {
+        const { title, body, parting, has } = best[seat] ?? { has: [] };
+        if (title) parts.push(shield(150, y, has[0]), slot(173, y, body, has[1]), slot(195, y, parting, has[2]), slot(217, y, parting, has[3]), label(232, y, title, { "font-size": 11, class: "start name" }));
+        words = title ? `has ${best[seat].parts} of ${PARTS} parts of ${title}` : "has no part of a banner";
+      } else {
+        const shown = held[seat].slice(0, 6), own = seat === view.seat ? Object.keys(view.crests).length : 0;
+        parts.push(...shown.map((hex, at) => slot(150 + at * 22, y, colours[hex], true)), held[seat].length > 6 ? label(150 + 6 * 22, y, `+${held[seat].length - 6}`, { "font-size": 11 }) : null);
+        if (own) parts.push(shield(300, y, true), label(312, y, own, { "font-size": 11, class: "start strong" }));
+        words = `holds ${held[seat].length ? listed(held[seat].map((hex) => `${hex} (${colours[hex]})`)) : "no hex"}`;
+      }
+      if (mp !== null && mp !== undefined) {
+        parts.push(draw("circle", { class: "coin", cx: 349, cy: y, r: 10 }), label(349, y, mp, { "font-size": 11, class: "on-coin" }));
+        words += `, ${counts(mp, "movement point")}`;
+      }
+      const mine = Object.keys(crests(seat) ?? {});
+      said.push(`${who(seat, ctx.names)} ${words}${mine.length && !claimed[seat] ? `, crests: ${listed(mine)}` : ""}`);
+      return titled(draw("g", { "data-id": `race-${seat}` }, parts), said.at(-1));
+    });
+    const heads = view.players ? [["crest", 147], ["body", 175], ["partings", 209]] : [["hexes held", 170], ...(view.seat === null ? [] : [["crests", 306]])];
+    return picture(362, 32 + seats.length * ROW, `The race for a title: ${said.join("; ")}`, heads.map(([text, x]) => label(x, 9, text, { "font-size": 9, class: "name" })),
+      view.players || view.seat !== null ? label(349, 9, "MP", { "font-size": 9, class: "name" }) : null, rows);
+  }
+
+  // --- Banners. Who does not know their colours may still see which hexes turned white for the only claim of a round.
+  function coloursOf(title, view, ctx, colours) {
+    const known = view.setup?.titles ?? ctx.reveal?.titles ?? view.revealed?.titles;
+    if (known) return known[title];
+    const at = view.history.findIndex((each) => title in each.claimed);
+    if (at < 0 || Object.keys(view.history[at].claimed).length !== 1) return null;
+    const turned = view.history[at].white.filter((hex) => !(view.history[at - 1]?.white ?? []).includes(hex)).map((hex) => colours[hex]);
+    const parting = turned.find((colour) => turned.filter((each) => each === colour).length === 2);
+    const body = turned.find((colour) => colour !== parting);
+    return turned.length === 3 && parting && body ? { body, parting } : null;
+  }
+
+  function banner(title, claim, known, names) {
+    const cloth = "M14 6h50v46l-25 -12l-25 12z", said = known ? `body ${known.body}, partings ${known.parting}` : "colours unknown";
+    return grown(picture(78, 86, `${title}: ${said}${claim ? `, claimed by ${who(claim.seat, names)} in round ${claim.round}` : ""}`,
+      draw("title", {}, `${title}: ${said}`),
+      draw("path", { class: `cell hex-${known?.body ?? "start"}`, d: cloth }),
+      known ? [draw("path", { class: `hex-${known.parting}`, d: "M14.6 6.6h10v40.2l-10 4.4zM63.4 6.6h-10v40.2l10 4.4z" }), label(39, 13, letter(known.body), { "font-size": 8, class: `on-${known.body}` }),
+        label(19.5, 13, letter(known.parting), { "font-size": 8, class: `on-${known.parting}` }), label(58.5, 13, letter(known.parting), { "font-size": 8, class: `on-${known.parting}` })] : null,
+      claim ? token(39, 28, claim.seat, 11) : known ? null : label(39, 28, "?", { "font-size": 16, class: "name" }),
+      label(39, 63, title, { "font-size": 10.5, class: "strong" }), claim ? label(39, 77, `round ${claim.round}`, { "font-size": 10, class: "name" }) : null), { class: claim ? "banner" : "banner faded" }, []);
   }
 
   // The picture, said.
-  function inWords(here, holders, names) {
-    const stand = Object.entries(here).map(([place, seats]) => `${listed(seats.map((seat) => who(seat, names)))} at ${place}`);
+  function inWords(here, holders, bots) {
+    const stand = Object.entries(here).map(([place, seats]) => `${listed(seats.map((seat) => who(seat, bots)))} at ${place}`);
     const held = {};
     for (const [hex, seat] of Object.entries(holders)) (held[seat] ??= []).push(hex);
-    const hold = Object.entries(held).map(([seat, hexes]) => `${who(seat, names)} holds ${listed(hexes)}`);
+    const hold = Object.entries(held).map(([seat, hexes]) => `${who(seat, bots)} holds ${listed(hexes)}`);
     return [...(stand.length ? stand : ["nobody is on the board"]), ...(hold.length ? hold : ["nobody holds a hex"])].join("; ");
   }
 
+  function hexOf(hex, view, ctx, { colours, holders, white, here, before }) {
+    const [x, y] = places[hex], name = (seat) => who(seat, ctx.names);
+    const colour = hex === "Start" ? "start" : white.includes(Number(hex)) ? "white" : colours[hex] ?? "white";
+    const holder = holders[hex], seats = here[hex] ?? [], strength = view.strengths?.[hex];
+    const turned = colour === "white" && !(before?.white ?? white).includes(Number(hex));
+    const ground = titled(lying(x, y, R - 1.3, { class: `cell hex-${colour}${turned ? " turned" : ""}` }),
+      `${hex}, ${colour}${turned ? " since this round, for a banner" : ""}${holder === undefined ? "" : `, held by ${name(holder)}`}${seats.length ? `, here: ${listed(seats.map(name))}` : ""}${strength ? `, own strength ${strength}` : ""}`);
+    if (hex === "Start") return [ground, [label(x, y - 20, "Start", { "font-size": 9, class: "strong" }), ...people(x, y + 4, seats, view.seat, name)]];
+    const above = [label(x - 9, y - 19, hex, { "font-size": 10, class: `strong on-${colour}` }), label(x + 9, y - 19, letter(colour), { "font-size": 8, class: `on-${colour}` })];
+    if (holder !== undefined) {
+      const fresh = before && before.holders[hex] !== holder ? "fresh" : "";
+      above.push(draw("g", { class: `flag s${holder % 8} ${fresh}` }, draw("path", { d: `M${round(x - 12)} ${round(y + 10)}h24l-5 7l5 7h-24z` }), label(x - 2, y + 17, holder, { "font-size": 11 })));
+    }
+    above.push(...people(x, holder === undefined ? y + 4 : y - (seats.length > 3 ? 5 : 3), seats, view.seat, name));
+    if (strength) above.push(label(x + 21, y + 2, strength, { "font-size": 10, class: `strong on-${colour}` }));
+    return [ground, above];
+  }
+
   function board(view, ctx) {
-    const last = view.history.at(-1);
-    const colours = view.colours ?? view.setup.colours;
+    const last = view.history.at(-1), colours = view.colours ?? view.setup.colours;
     const holders = view.holders ?? last?.holders ?? {}, white = view.white ?? last?.white ?? [];
     const positions = view.positions ? { ...view.positions }
       : Object.fromEntries(view.players.map((player, seat) => [seat, player.position]).filter(([, place]) => place !== null));
     if (view.seat !== undefined && view.seat !== null && view.position) positions[view.seat] = view.position;
     const here = {};
     for (const [seat, place] of Object.entries(positions)) (here[place] ??= []).push(Number(seat));
-    const [ground, above] = [[], []];
-    for (const [pillar, gates] of Object.entries(GATES)) {
-      const [px, py] = spot(pillar);
-      for (const gate of gates) {
-        const [hex, way] = gate.split(" "), [x, y] = places[hex], angle = (TURN[way] * Math.PI) / 180;
-        ground.push(draw("line", { class: "gate", x1: round(x + H * Math.cos(angle)), y1: round(y + H * Math.sin(angle)), x2: round(px), y2: round(py) }));
-      }
-      ground.push(draw("rect", { class: "pillar", x: round(px - 31), y: round(py - 20), width: 62, height: here[pillar]?.length > 3 ? 54 : 40, rx: 7 }));
-      above.push(label(px, py - 10, pillar, { "font-size": 12, class: "strong" }), ...people(px, py + 8, here[pillar] ?? [], view.seat));
+    const [ground, above] = [[], []], state = { colours, holders, white, here, before: last && (view.history.at(-2) ?? { white: [], holders: {} }) };
+    for (const [pillar, spots] of Object.entries(PILLARS)) {
+      const [x, y] = middle(spots), seats = here[pillar] ?? [];
+      ground.push(draw("g", { class: "pillar" }, draw("title", {}, `${pillar}${seats.length ? `, here: ${listed(seats.map((seat) => who(seat, ctx.names)))}` : ""}`), spots.map(([px, py]) => lying(px, py, R - 1.3))));
+      above.push(label(x, spots[0][1] - (spots.length > 1 ? 8 : 18), pillar, { "font-size": 10, class: "strong" }), ...people(x, spots.length > 1 ? y + 12 : y + 4, seats, view.seat, (seat) => who(seat, ctx.names)));
     }
-    for (const [hex, [x, y]] of Object.entries(places)) {
-      const colour = hex === "Start" ? "start" : white.includes(Number(hex)) ? "white" : colours[hex] ?? "white";
-      const holder = holders[hex];
-      const seats = here[hex] ?? [];
-      const strength = view.strengths?.[hex];
-      ground.push(titled(lying(x, y, R - 1.3, { class: `cell hex-${colour}` }),
-        `${hex}, ${colour}${holder === undefined ? "" : `, held by ${who(holder, ctx.names)}`}${seats.length ? `, here: ${listed(seats.map((seat) => who(seat, ctx.names)))}` : ""}${strength ? `, own strength ${strength}` : ""}`));
-      if (hex === "Start") {
-        above.push(label(x, y - 14, "Start", { "font-size": 11, class: "strong" }), ...people(x, y + 1, seats, view.seat));
-        continue;
-      }
-      above.push(label(x - 9, y - 17, hex, { "font-size": 10, class: `strong on-${colour}` }), label(x + 9, y - 17, colour[0].toUpperCase(), { "font-size": 8, class: `on-${colour}` }));
-      if (holder !== undefined) {
-        above.push(draw("rect", { class: `flag s${holder % 8}`, x: round(x - 11), y: round(y + 12), width: 22, height: 11, rx: 2 }),
-          label(x, y + 18, `⚑${holder}`, { "font-size": 9, class: "flagged" }));
-      }
-      above.push(...people(x, y - (seats.length > 3 ? 5 : 1), seats, view.seat));
-      if (strength) above.push(label(x + 19, y + 2, strength, { "font-size": 9, class: `on-${colour}` }));
+    for (const hex of Object.keys(places)) {
+      const [below, top] = hexOf(hex, view, ctx, state);
+      ground.push(below);
+      above.push(...top);
     }
-    const revealed = ctx.reveal ?? view.revealed;
-    const more = [];
+    const more = [], known = view.setup || ctx.reveal || view.revealed;
     if (view.title) more.push(el("p", {}, `${who(view.seat, ctx.names)} is ${view.title}.`));
-    else if (view.mp !== undefined && view.mp !== null) more.push(el("p", {}, `${who(view.seat, ctx.names)} has ${view.mp} movement points; crests: ${listed(Object.keys(view.crests))}.`));
-    const claims = Object.entries(view.claims).map(([title, claim]) => el("li", {}, badge(claim.seat), ` ${title}, in round ${claim.round}`));
-    if (claims.length) more.push(el("h3", {}, "Titles claimed"), el("ul", { class: "claims" }, claims));
-    if (revealed) more.push(el("h3", {}, "Banners"), el("ul", { class: "claims" }, Object.entries(revealed.titles).map(([title, banner]) => el("li", {}, `${title}: body ${banner.body}, partings ${banner.parting}`))));
+    else if (view.mp !== undefined && view.mp !== null) more.push(el("p", {}, `${who(view.seat, ctx.names)} has ${counts(view.mp, "movement point")}; crests: ${listed(Object.keys(view.crests))}.`));
+    const titles = known ? Object.keys(view.setup?.titles ?? ctx.reveal?.titles ?? view.revealed.titles).sort((a, b) => (view.claims[a]?.round ?? Infinity) - (view.claims[b]?.round ?? Infinity) || (a < b ? -1 : 1)) : Object.keys(view.claims);
+    if (titles.length) more.push(el("h3", {}, known ? "Banners" : "Banners claimed"), natural(titles.map((title) => banner(title, view.claims[title], coloursOf(title, view, ctx, colours), ctx.names))));
     if (view.round === 0 && view.numbers) more.push(el("p", {}, `The timed game: which of ${listed(view.numbers)} make ${view.target}?`));
     return {
       heading: ctx.reveal ? "the end" : view.rounds ? `round ${view.round} of ${view.rounds}` : `round ${view.round}, ${view.phase.replaceAll("_", " ")}`,
-      legend: "A hex: its number and the first letter of its colour (W: white); a flag names its holder. Dashed lines are gates to the pillars.",
-      node: picture(WIDTH, HEIGHT, inWords(here, holders, ctx.names), ground, above),
+      legend: `A hex has its number and the first letter of its colour (W: white); a flag names its holder, arrows show who moved. ${view.players ? "The list: what each bot has of its best banner." : "The list: which hexes each bot holds."} MP: movement points.`,
+      node: el("div", { class: "duo" }, picture(WIDTH, HEIGHT, inWords(here, holders, ctx.names), ground, trails(view, positions), above), race(view, ctx, colours, holders)),
       more,
     };
   }
 
-  function scores(view, ctx) {
+  function scores(view) {
     if (!view.players) return null;
-    const titles = {};
-    for (const [title, claim] of Object.entries(view.claims)) titles[claim.seat] = title;
-    return { what: "movement points", of: view.players.map((player) => (player.position === null ? null : player.mp)),
-      text: view.players.map((player, seat) => titles[seat] ? `is ${titles[seat]}` : `at ${player.position}, ${counts(Object.keys(player.crests).length, "crest")}`) };
+    const claimed = titlesOf(view.claims), holders = view.history.at(-1)?.holders ?? {};
+    return { what: `parts of a banner (${PARTS + 1}: a title)`,
+      of: view.players.map((_, seat) => (claimed[seat] ? PARTS + 1 : bestOf(view, seat, view.setup.colours, holders)?.parts ?? 0)),
+      text: view.players.map((player, seat) => (claimed[seat] ? `is ${claimed[seat].title}` : `at ${player.position}, ${counts(Object.keys(player.crests).length, "crest")}, ${counts(player.mp, "movement point")}`)) };
   }
 
   return { name: "The Fight For a Name", board, scores };

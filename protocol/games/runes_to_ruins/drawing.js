@@ -1,84 +1,221 @@
-// Runes to Ruins: symbols of six runes, drawn from their segments, as far as the viewer knows them.
+// Runes to Ruins: symbols of six runes as far as the viewer knows them, purses, and how close guesses came.
 drawings["runes-to-ruins"] = (() => {
-  const STEP = 17, WIDE = 6 * STEP + 44, TALL = 4 * STEP + 62;
+  const STEP = 20, LEFT = 20, TOP = 38, WIDE = 6 * STEP + 2 * LEFT, TALL = 170, SIX = [0, 1, 2, 3, 4, 5], MOST_COINS = 12;
+  const DIVINE = ["Divider", "Slope", "Splitter", "Zig-Zag", "Enclosure", "Box"], MUNDANE = ["Straight", "Torn", "Origin", "Cross", "Angled", "Slash"];
+  const groupsOf = (name) => [name.slice(name.indexOf(" ") + 1), name.slice(0, name.indexOf(" "))];
+  const cornerOf = (position) => [2 * STEP * (position % 3), 2 * STEP * Math.floor(position / 3)];
 
-  function rune(name, column, row, ctx, extra = "") {
-    const segments = ctx.runes[name];
-    if (!segments) return [];
-    const spot = (point) => [(2 * column + (point % 3)) * STEP, (2 * row + Math.floor(point / 3)) * STEP];
-    return segments.split(" ").map((segment) => {
+  function rune(name, position, ctx, extra = "") {
+    const [left, top] = cornerOf(position), spot = (point) => [left + (point % 3) * STEP, top + Math.floor(point / 3) * STEP];
+    return (ctx.runes[name] ?? "").split(" ").filter(Boolean).map((segment) => {
       const [[x1, y1], [x2, y2]] = [...segment].map((point) => spot(Number(point)));
       return draw("line", { class: `rune ${extra}`, x1, y1, x2, y2 });
     });
   }
 
-  function symbol(title, runes, ctx, below, seat = null, extra = "") {
-    const parts = [];
-    for (let row = 0; row < 5; row += 1) for (let column = 0; column < 7; column += 1) {
-      parts.push(draw("circle", { class: "peg", cx: column * STEP, cy: row * STEP, r: 1.6 }));
-    }
-    runes.forEach((name, position) => { if (name) parts.push(...rune(name, position % 3, Math.floor(position / 3), ctx, extra)); });
-    if (!runes.some(Boolean)) parts.push(label(3 * STEP, 2 * STEP, "?", { class: "name", "font-size": 34 }));
-    const said = runes.map((name, at) => `${at}: ${name ?? "unknown"}`).join(", ");
-    return picture(WIDE, TALL, `${seat === null ? title : [who(seat, ctx.names), title].filter(Boolean).join(", ")}: ${said}`,
-      draw("rect", { class: "card", x: 2, y: 2, width: WIDE - 4, height: TALL - 4, rx: 8 }),
-      seat === null ? null : token(18, 18, seat, 10),
-      label(seat === null ? 14 : 34, 18, title, { "font-size": 11, class: "strong start" }),
-      draw("g", { transform: "translate(22 38)" }, parts),
-      label(WIDE / 2, TALL - 12, below, { "font-size": 9, class: "name" }));
+  // A card: whose it is, what stands on the grid of seven by five points, and lines below it.
+  function card(seat, note, said, ctx, cells, runes, below) {
+    const pegs = Array.from({ length: 35 }, (_, at) => draw("circle", { class: "peg", cx: (at % 7) * STEP, cy: Math.floor(at / 7) * STEP, r: 1.4 }));
+    return picture(WIDE, TALL, `${who(seat, ctx.names)}${note ? `, ${note}` : ""}: ${said}`,
+      draw("rect", { class: "card", x: 1.5, y: 1.5, width: WIDE - 3, height: TALL - 3, rx: 8 }),
+      token(16, 17, seat, 10), nameTag(30, 17, note ? 70 : 122, seat, ctx.names, "strong"), note ? label(WIDE - 8, 17, note, { "font-size": 9, class: /^found/.test(note) ? "found ends" : "strong ends" }) : null,
+      draw("g", { transform: `translate(${LEFT} ${TOP})` }, cells, pegs, runes), below);
   }
 
-  // What everybody was shown of the others' symbols, by seat: runes at their positions, and runes without one.
-  function shown(view) {
-    const seen = {};
-    for (const played of view.history) for (const event of played.told) {
-      if (event.type !== "revealed") continue;
-      seen[event.seat] ??= { at: [null, null, null, null, null, null], loose: [] };
-      if (event.position !== null) seen[event.seat].at[event.position] = event.rune;
-      else seen[event.seat].loose.push(event.rune);
+  function square(position, kind, words) {
+    const [x, y] = cornerOf(position);
+    return titled(draw("rect", { class: `place ${kind}`, x: x + 1, y: y + 1, width: 2 * STEP - 2, height: 2 * STEP - 2, rx: 3 }), `position ${position}: ${words}`);
+  }
+
+  // Six runes; each square is coloured as its rune was compared, and has the sign of that.
+  function sixOf(runes, states, ctx, extra = "") {
+    return [runes.map((name, at) => square(at, states[at] ?? "", `${name}${states[at] ? `, ${KINDS[states[at]][0]}` : ""}`)),
+      [...runes.flatMap((name, at) => rune(name, at, ctx, extra)), ...runes.map((_, at) => {
+        const [x, y] = cornerOf(at), sign = KINDS[states[at]]?.[1];
+        return sign ? label(x + 2 * STEP - 8, y + 8, sign, { "font-size": 10, class: "sign" }) : null;
+      })]];
+  }
+
+  function purse(insight, mantra) {
+    const row = (y, name, number, kind) => [label(8, y, name, { "font-size": 9, class: "name start" }),
+      Array.from({ length: Math.min(number, MOST_COINS) }, (_, at) => draw("circle", { class: kind, cx: 52 + at * 6, cy: y, r: 4 })),
+      label(WIDE - 8, y, number, { "font-size": 11, class: "strong ends" })];
+    return [...row(134, "insight", insight, "insight"), ...row(153, mantra >= 10 ? "mantra !" : "mantra", mantra, "mantra")].flat();
+  }
+
+  const purseSaid = (insight, mantra) => `; insight ${insight}, mantra ${mantra}${mantra >= 10 ? ", too much for a token" : ""}`;
+
+  // A symbol that is known, with the best guess of others at it.
+  function whole(seat, symbol, note, states, ctx, below, saidBelow) {
+    const [cells, runes] = sixOf(symbol, states, ctx), said = symbol.map((name, at) => `${at}: ${name}`).join(", ");
+    return card(seat, note, `${said}${states.length ? `; the best guess at it: ${tallySaid(tally(states))}` : ""}${saidBelow}`, ctx, cells, runes, below);
+  }
+
+  // --- What a seat knows of the others: what it was told for sure, which a veil cannot turn, and what all were shown.
+  const blank = () => ({ at: SIX.map(() => null), yes: SIX.map(() => new Set()), no: SIX.map(() => new Set()), has: new Set(), counts: {} });
+
+  function knowledge(view, ctx) {
+    const known = Array.from({ length: ctx.seats }, blank), others = known.map((_, seat) => seat).filter((seat) => seat !== view.seat);
+    for (const { action, told } of view.history) {
+      const visions = action?.visions ?? {}, found = told.find((event) => event.type === "discovered")?.seats ?? [];
+      for (const event of told) {
+        if (event.type === "revealed" && event.position !== null) known[event.seat].at[event.position] = event.rune;
+        else if (event.type === "revealed") known[event.seat].has.add(event.rune);
+        else if (event.type === "vision") sees(known, others, visions, event);
+        else if (event.type === "mirrored" && event.kind === "except") known[event.of].has.add(event.answer);
+        else if (event.type === "learned") learns(known, action?.learned?.[event.index] ?? {}, event.answer);
+        else if (event.type === "guess" && event.exact === 6 && found.length === 1) known[found[0]].at = action?.guesses?.[event.index] ?? known[found[0]].at;
+      }
     }
-    return seen;
+    known.forEach(concluded);
+    return known;
+  }
+
+  function sees(known, others, visions, { kind, answer }) {
+    if (kind === "except" && visions.except) known[visions.except.seat].has.add(answer);
+    if (kind === "window" && visions.window) known[visions.window.seat].at[visions.window.position] = answer;
+    if (kind === "pattern" && visions.pattern) {
+      const { groups, seats } = visions.pattern;
+      for (const seat of seats) answer.forEach((number, at) => { if (number === seats.length) known[seat].yes[at].add(groups[at]); else if (number === 0) known[seat].no[at].add(groups[at]); });
+    }
+    if (kind === "place" && visions.place) {
+      const { order, position } = visions.place, groups = order === "divine" ? DIVINE : MUNDANE;
+      for (const seat of others) for (const group of groups) if (!answer.includes(group)) known[seat].no[position].add(group);
+    }
+  }
+
+  function learns(known, asked, answer) {
+    if (asked.has && answer === true) known[asked.has.seat].has.add(asked.has.rune);
+    if (asked.count) known[asked.count.seat].counts[asked.count.group] = answer;
+  }
+
+  // A group that alone is left is the one; two groups make a rune.
+  function concluded(one) {
+    for (const at of SIX) {
+      if (one.at[at]) continue;
+      for (const groups of [DIVINE, MUNDANE]) {
+        for (const [group, number] of Object.entries(one.counts)) if (number === 0) one.no[at].add(group);
+        const left = groups.filter((group) => !one.no[at].has(group));
+        if (left.length === 1) one.yes[at].add(left[0]);
+      }
+      const [divine, mundane] = [DIVINE, MUNDANE].map((groups) => groups.find((group) => one.yes[at].has(group)));
+      if (divine && mundane) one.at[at] = `${mundane} ${divine}`;
+    }
+    for (const name of one.at) one.has.delete(name);
+  }
+
+  // A position of which no rune is known: a line for each Order, with the group or a dot for each that is possible still.
+  function hints(one, at) {
+    const [x, y] = cornerOf(at), words = [], drawn = [DIVINE, MUNDANE].map((groups, row) => {
+      const group = groups.find((each) => one.yes[at].has(each)), out = groups.filter((each) => one.no[at].has(each)), line = y + 13 + row * 14;
+      if (group) { words.push(group); return label(x + STEP, line, group, { "font-size": 8, class: "strong" }); }
+      if (out.length) words.push(`not ${listed(out)}`);
+      return groups.map((each, n) => draw("circle", { class: out.includes(each) ? "pip out" : "pip", cx: x + 7.5 + n * 5, cy: line, r: 1.8 }));
+    });
+    return { drawn: drawn.flat(), said: words.length ? words.join(", ") : "unknown", level: [DIVINE, MUNDANE].some((groups) => groups.some((each) => one.yes[at].has(each))) ? "half" : "" };
+  }
+
+  function partly(seat, one, note, ctx) {
+    const cells = [], said = [], has = [...one.has], groups = Object.entries(one.counts).filter(([, number]) => number > 0).map(([group, number]) => `${group} ${number}`);
+    for (const at of SIX) {
+      if (one.at[at]) { cells.push(square(at, "known", one.at[at])); said.push(`${at}: ${one.at[at]}`); continue; }
+      const found = hints(one, at);
+      cells.push(square(at, found.level, found.said), ...found.drawn);
+      said.push(`${at}: ${found.said}`);
+    }
+    const lines = [has.length ? `has ${listed(has)}` : "", groups.length ? `groups: ${listed(groups)}` : ""].filter(Boolean);
+    // Small runes for those whose position is open, then the groups that were counted.
+    const lineOf = (n) => listed(groups.slice(3 * n, 3 * n + 3)), top = has.length ? 148 : 134;
+    const small = has.slice(0, 6).map((name, n) => titled(draw("g", { transform: `translate(${28 + n * 22} 126) scale(.42)` }, rune(name, 0, ctx)), `${name}, position unknown`));
+    const below = [has.length ? label(8, 134, "and", { "font-size": 9, class: "name start" }) : null, ...small,
+      ...[0, 1, 2].map((n) => (groups.length > 3 * n && top + n * 12 < TALL ? label(8, top + n * 12, lineOf(n), { "font-size": 8, class: "name start" }) : null))];
+    return card(seat, note, [...said, ...lines].join("; "), ctx, cells, one.at.flatMap((name, at) => (name ? rune(name, at, ctx) : [])), below);
+  }
+
+  // --- Guesses: how each rune compares with a symbol, and which symbol is closest.
+  const KINDS = { exact: ["in place", "✓"], moved: ["elsewhere", "↔"], group: ["by group", "≈"], none: ["not at all", ""] };
+
+  function compared(guess, symbol) {
+    return guess.map((name, at) => (name === symbol[at] ? "exact" : symbol.includes(name) ? "moved" : groupsOf(name).some((group) => groupsOf(symbol[at]).includes(group)) ? "group" : "none"));
+  }
+
+  const tally = (states) => ["exact", "moved", "group"].map((kind) => states.filter((each) => each === kind).length);
+  const better = (a, b) => { const at = a.findIndex((each, n) => each !== b[n]); return at >= 0 && a[at] > b[at]; };
+
+  // Of the symbols of others that nobody had found before that round, the one that the guess is closest to.
+  function closest(guess, seat, symbols, found, number) {
+    let best = null;
+    symbols.forEach((symbol, other) => {
+      if (!symbol || other === seat || (found[other] ?? Infinity) < number) return;
+      const states = compared(guess, symbol);
+      if (!best || better(tally(states), tally(best.states))) best = { other, states };
+    });
+    return best;
+  }
+
+  const tallySaid = ([exact, moved, group]) => `${exact} in place, ${moved} elsewhere, ${group} by group`;
+
+  function guessCard(seat, guess, note, best, numbers, ctx) {
+    const states = best?.states ?? (numbers?.[0] === 6 ? SIX.map(() => "exact") : SIX.map(() => "")), found = best ? tally(best.states) : numbers;
+    const said = `guess: ${guess.map((name, at) => `${at}: ${name}${states[at] ? ` (${KINDS[states[at]][0]})` : ""}`).join(", ")}${found ? `; ${tallySaid(found)}` : ""}${best ? `, next to ${who(best.other, ctx.names)}'s symbol` : ""}`;
+    const pips = found ? Object.keys(KINDS).slice(0, 3).flatMap((kind, n) => [draw("rect", { class: `place ${kind}`, x: 8 + n * 52, y: 127, width: 13, height: 13, rx: 2 }),
+      label(26 + n * 52, 134, `${KINDS[kind][1]} ${found[n]}`, { "font-size": 10, class: "start strong" })]) : [];
+    return card(seat, note, said, ctx, ...sixOf(guess, states, ctx, "guess"), [...pips, best ? [label(8, 155, "closest:", { "font-size": 9, class: "name start" }), token(56, 155, best.other, 8), nameTag(68, 155, 86, best.other, ctx.names)] : null].flat());
+  }
+
+  function bestOf(guesses, symbol) {
+    return guesses.map((guess) => compared(guess, symbol)).reduce((all, each) => (!all || better(tally(each), tally(all)) ? each : all), null);
+  }
+
+  // Who came how close to whom: the best guess of each seat at each other's symbol, position by position.
+  function closeness(symbols, guesses, ctx) {
+    const parts = [label(WIDE / 2, 12, "best guess of each (row) at each (column)", { "font-size": 7, class: "name" })], said = [], CELL = 27, spotOf = (at) => 24 + at * CELL;
+    symbols.forEach((_, seat) => { parts.push(token(spotOf(seat) + 11, 28, seat, 7), token(10, 48 + seat * 21, seat, 7)); });
+    symbols.forEach((_, seat) => symbols.forEach((symbol, other) => {
+      if (other === seat || !symbol) return;
+      const best = bestOf(guesses[seat], symbol);
+      const words = `${who(seat, ctx.names)} at ${who(other, ctx.names)}: ${best ? tallySaid(tally(best)) : "no guess"}`;
+      said.push(words);
+      parts.push(titled(draw("g", {}, SIX.map((at) => draw("rect", { class: `place ${best?.[at] ?? ""}`, x: spotOf(other) + (at % 3) * 8, y: 40 + seat * 21 + Math.floor(at / 3) * 8, width: 7, height: 7, rx: 1 }))), words));
+    }));
+    Object.entries(KINDS).slice(0, 3).forEach(([kind, [words]], n) => parts.push(draw("rect", { class: `place ${kind}`, x: [8, 55, 107][n], y: 153, width: 8, height: 8, rx: 1 }), label([19, 66, 118][n], 157, words, { "font-size": 8, class: "name start" })));
+    return picture(WIDE, TALL, `How close guesses came. ${said.join("; ")}`, draw("rect", { class: "card", x: 1.5, y: 1.5, width: WIDE - 3, height: TALL - 3, rx: 8 }), parts);
   }
 
   function board(view, ctx) {
-    const shownSymbols = [], guesses = [];
-    const six = [null, null, null, null, null, null];
-    if (ctx.reveal) {
-      for (const [seat, runes] of Object.entries(ctx.reveal.symbols)) shownSymbols.push(symbol("", runes, ctx, "", Number(seat)));
-    } else if (view.holdings) {
-      view.holdings.forEach((each, seat) => {
-        shownSymbols.push(symbol(each.discovered ? `found: round ${each.discovered}` : "", each.symbol ?? each.submitted.at(-1) ?? six, ctx, `insight ${each.insight}, mantra ${each.mantra}`, seat));
-        if (each.guesses.length) guesses.push(symbol("", each.guesses.at(-1), ctx, `guesses so far: ${each.guesses.length}`, seat, "guess"));
-      });
-    } else {
-      const seen = shown(view);
-      for (let seat = 0; seat < ctx.seats; seat += 1) {
-        const own = seat === view.seat;
-        const found = view.discovered[seat];
-        const known = own ? view.symbol ?? view.submitted.at(-1) ?? six : seen[seat]?.at ?? six;
-        const loose = seen[seat]?.loose ?? [];
-        shownSymbols.push(symbol(own ? "own symbol" : found ? `found: round ${found}` : "", known, ctx,
-          own ? (view.insight === null ? "" : `insight ${view.insight}, mantra ${view.mantra}`) : loose.length ? `also ${listed(loose).slice(0, 26)}` : "", seat));
-      }
-      for (const played of view.history.slice(-4)) (played.action?.guesses ?? []).forEach((runes, index) => {
-        const answer = played.told.find((event) => event.type === "guess" && event.index === index);
-        guesses.push(symbol(`round ${played.round}`, runes, ctx, answer ? `exact ${answer.exact}, moved ${answer.moved}, group ${answer.group}` : "", null, "guess"));
-      });
+    const over = ctx.reveal, host = view.holdings, found = host ? host.map((each) => each.discovered) : Array.from({ length: ctx.seats }, (_, seat) => view.discovered[seat] ?? null);
+    const symbols = over ? found.map((_, seat) => over.symbols[seat]) : host?.map((each) => each.symbol), guesses = over ? found.map((_, seat) => over.guesses[seat] ?? []) : host?.map((each) => each.guesses);
+    const noted = (seat) => (found[seat] ? `found in ${found[seat]}` : over ? (found.filter((each) => !each).length > 1 ? "never found" : "wins") : seat === view.seat ? "own" : ""), shown = [], tried = [];
+    const known = host || over ? null : knowledge(view, ctx);
+    for (let seat = 0; seat < ctx.seats; seat += 1) {
+      const money = host ? [host[seat].insight, host[seat].mantra] : seat === view.seat && view.insight !== null ? [view.insight, view.mantra] : null;
+      const [drawn, words] = money ? [purse(...money), purseSaid(...money)] : [null, ""];
+      const symbol = symbols?.[seat] ?? (host ? host[seat].submitted.at(-1) : seat === view.seat ? view.symbol ?? view.submitted.at(-1) : null);
+      const states = (symbol && guesses && bestOf(guesses.filter((_, other) => other !== seat).flat(), symbol)) ?? [];
+      shown.push(symbol ? whole(seat, symbol, noted(seat) || (states.length ? `${tally(states)[0]} of 6 right` : ""), states, ctx, drawn, words) : partly(seat, known?.[seat] ?? blank(), noted(seat), ctx));
     }
-    const more = [];
-    if (guesses.length) more.push(el("h3", {}, view.holdings ? "Each bot's last guess" : "Guesses of the last four rounds"), cards(guesses.slice(0, 12), 180));
+    if (guesses?.some((each) => each.length)) shown.push(closeness(symbols, guesses, ctx));
+    const number = over ? view.round : view.round - 1;
+    if (guesses) guesses.forEach((each, seat) => { if (each.length) tried.push(guessCard(seat, each.at(-1), `guess ${each.length}`, closest(each.at(-1), seat, symbols, found, number), null, ctx)); });
+    else for (const played of view.history.slice(-4).reverse()) (played.action?.guesses ?? []).forEach((guess, index) => {
+      const answer = played.told.find((event) => event.type === "guess" && event.index === index);
+      tried.push(guessCard(view.seat, guess, `round ${played.round}`, null, answer ? [answer.exact, answer.moved, answer.group] : null, ctx));
+    });
     return {
-      heading: ctx.reveal ? "the end" : view.rounds ? `round ${view.round} (${view.rounds} at most)` : `round ${view.round}`,
-      legend: ctx.reveal || view.holdings ? "Six runes make a symbol, on seven by five points." : "Hidden symbols show as \"?\".",
-      node: cards(shownSymbols, guesses.length ? 180 : 300),
-      more,
+      heading: over ? "the end" : view.rounds ? `round ${view.round} (${view.rounds} at most)` : `round ${view.round}`,
+      legend: known ? "A full square: the rune is known; a half one: a group of it. Dots: the groups that are possible still, Divine above Mundane. Below: runes whose position is open, and groups that were counted."
+        : "Squares: the best guess at each symbol, or how a guess compares: ✓ in place, ↔ elsewhere in the symbol, ≈ shares a group. 10 mantra or more at the end cost the token.",
+      node: cards(shown, 220),
+      more: tried.length ? [el("h3", {}, guesses ? "Each bot's last guess" : "Guesses of the last four rounds, the latest first"), cards(tried.slice(0, 12), 220)] : [],
     };
   }
 
-  function scores(view, ctx) {
+  function scores(view) {
     if (!view.holdings) return null;
-    return { what: "mantra", of: view.holdings.map((each) => each.mantra),
-      text: view.holdings.map((each) => `insight ${each.insight}${each.discovered ? `, discovered in round ${each.discovered}` : ""}`) };
+    const symbols = view.holdings.map((each) => each.symbol);
+    return { what: "positions right in the best guess",
+      of: view.holdings.map((each, seat) => Math.max(0, ...each.guesses.flatMap((guess) => symbols.map((symbol, other) => (symbol && other !== seat ? tally(compared(guess, symbol))[0] : 0))))),
+      text: view.holdings.map((each) => `insight ${each.insight}, mantra ${each.mantra}${each.discovered ? `, discovered in round ${each.discovered}` : ""}`) };
   }
 
   return { name: "Runes to Ruins", board, scores };
