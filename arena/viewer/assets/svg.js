@@ -39,6 +39,37 @@ const lying = (x, y, radius, attributes) => polygon(x, y, radius, 6, 0, attribut
 const label = (x, y, text, attributes = {}) => draw("text", { x: round(x), y: round(y), ...attributes }, text);
 const titled = (node, text) => { node.prepend(draw("title", {}, text)); return node; };
 
+// The border of hexes that stand on a point, given their centres: closed loops of corners, drawn in by `inset`.
+function outline(centres, radius, inset = 0) {
+  const key = (x, y) => `${Math.round(x * 4)},${Math.round(y * 4)}`;
+  const inside = new Set(centres.map(([x, y]) => key(x, y)));
+  const corner = (x, y, at) => [x + radius * Math.cos(Math.PI * (2 * at + 1) / 6), y + radius * Math.sin(Math.PI * (2 * at + 1) / 6)];
+  const sides = new Map(), loops = [];
+  for (const [x, y] of centres) {
+    for (let at = 0; at < 6; at += 1) {
+      const turned = Math.PI * (at + 1) / 3, apart = radius * Math.sqrt(3);
+      if (inside.has(key(x + apart * Math.cos(turned), y + apart * Math.sin(turned)))) continue;
+      const from = corner(x, y, at);
+      sides.set(key(...from), { from, to: corner(x, y, at + 1), inward: [-Math.cos(turned), -Math.sin(turned)] });
+    }
+  }
+  while (sides.size) {
+    const loop = [];
+    for (let side = sides.values().next().value, before = null; side;) {
+      sides.delete(key(...side.from));
+      loop.push(side);
+      before = side;
+      side = sides.get(key(...before.to));
+    }
+    loops.push(loop.map(({ from, inward }, at) => {
+      const other = loop.at(at - 1).inward;
+      return [0, 1].map((axis) => from[axis] + (inset / 1.5) * (inward[axis] + other[axis]));
+    }));
+  }
+  return loops;
+}
+const closed = (loops) => loops.map((loop) => `M${loop.map(([x, y]) => `${round(x)} ${round(y)}`).join("L")}Z`).join("");
+
 function picture(width, height, said, ...children) {
   return draw("svg", { viewBox: `0 0 ${round(width)} ${round(height)}`, role: "img", "aria-label": plain(said),
     "data-wide": round(width) }, ...children);
@@ -75,10 +106,12 @@ function who(seat, names) {
 }
 
 // A seat's name in a picture, in a box of its own, which cuts off what has no room; the title has all of it.
-function nameTag(x, y, wide, seat, names, extra = "") {
-  const name = [...who(seat, names)], most = Math.floor(wide / 7), shown = name.length > most ? `${name.slice(0, most - 1).join("")}…` : name.join("");
-  return titled(draw("svg", { x: round(x), y: round(y - 9), width: wide, height: 18 }, label(0, 9, shown, { class: `start ${extra}`, "font-size": 12 })),
-    names[seat] || `seat ${seat}`);
+// With the class "right" among `extra` it ends where its box ends.
+function nameTag(x, y, wide, seat, names, extra = "", size = 12) {
+  const name = [...who(seat, names)], most = Math.floor(wide / (size * 0.583)), shown = name.length > most ? `${name.slice(0, most - 1).join("")}…` : name.join("");
+  const ends = extra.split(" ").includes("right");
+  return titled(draw("svg", { x: round(x), y: round(y - size * 0.75), width: wide, height: size * 1.5 },
+    label(ends ? wide : 0, size * 0.75, shown, { class: ends ? extra : `start ${extra}`, "font-size": size })), names[seat] || `seat ${seat}`);
 }
 
 // Pictures side by side, as many as fit; `basis`: about how wide each is, in pixels.

@@ -148,6 +148,10 @@ class MistHostView(View, frozen=True, kw_only=True):
     """
     spotting: tuple[tuple[str, ...], ...]
     """Cells in which each seat would spot a placement; indexed by seat."""
+    placed: tuple[tuple[str, ...], ...]
+    """Cells that each seat named in its last turn; indexed by seat."""
+    lost: tuple[tuple[str, ...], ...]
+    """Cells of `placed` whose pieces were destroyed; indexed by seat."""
     groups: dict[str, tuple[int, ...]]
     """Seat to its groups' sizes, largest first."""
     first_move: tuple[str, ...] | None

@@ -163,13 +163,15 @@ class Mist(Game[MistState, MistOptions, Setup, MistView]):
         )
 
     def host_view(self, state: MistState) -> MistHostView:
-        """Return the whole board, and the cells that each seat sees and spots."""
+        """Return the whole board, the cells that each seat sees and spots, and each seat's last turn."""
         return MistHostView(
             turn=turn_of(state),
             mover=mover_of(state),
             board=whole_board(state.pieces),
             vision=tuple(BOARD.cells(sight.vision) for sight in state.sight),
             spotting=tuple(BOARD.cells(sight.spotting) for sight in state.sight),
+            placed=tuple(known.placed for known in state.known),
+            lost=tuple(known.lost for known in state.known),
             groups=groups_of(state.pieces),
             first_move=state.first_move,
             swapped=state.swapped,

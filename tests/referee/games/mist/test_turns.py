@@ -129,6 +129,8 @@ def test_the_host_is_shown_the_whole_board_and_what_each_seat_sees_and_spots(var
     assert {"A1": 0, "E5": "blocked", "I5": 1} == {k: v for k, v in view["board"].items() if v != "empty"}
     assert [[], ["A1", "A2", "B1", "B2", "H5", "H6", "I4", "I5"]] == view["vision"]
     assert [[], ["H5", "H6", "I4", "I5"]] == view["spotting"]
+    assert [["A1"], ["A1", "I5"]] == view["placed"]
+    assert [[], ["A1"]] == view["lost"]
     assert {"0": [1], "1": [1]} == view["groups"]
     assert (3, 0, ["A1"], False) == (view["turn"], view["mover"], view["first_move"], view["swapped"])
 
