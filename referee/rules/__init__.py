@@ -8,8 +8,12 @@ from referee.rules.contract import (
     Announced,
     AnyGame,
     BadSetupError,
+    Building,
+    Draft,
     Game,
     Illegal,
+    IllegalChoiceError,
+    LegalActions,
     NoWorldInTimeError,
     PendingSeat,
     Quoted,
@@ -22,10 +26,11 @@ from referee.rules.contract import (
     Window,
     by_seat,
     check_own,
+    choice_mask,
+    drawn,
     ranked,
     read_given,
 )
-from referee.rules.legal import Building, Draft, IllegalChoiceError, LegalActions, choice_mask, drawn
 from referee.rules.reveal import Leak, audience, opened, remembered, shown
 from referee.rules.rng import MatchRandom, below, choice, sample, shuffle
 from referee.rules.table import Answered, Deal, Move, Table, WindowClosed

@@ -6,10 +6,9 @@ from random import Random
 import pytest
 
 from protocol.words import View
-from referee.rules.contract import Addressed, check_own
-from referee.rules.legal import Building, Draft, IllegalChoiceError, LegalActions, drawn
+from referee.rules.contract import Addressed, Building, Draft, IllegalChoiceError, LegalActions, check_own, drawn
 from referee.rules.reveal import Leak, audience
-from tests.referee.toy import Bid, Hand
+from tests.referee.toy import Bid, Cups, Hand
 
 
 def two_choices() -> Building:
@@ -19,8 +18,8 @@ def two_choices() -> Building:
     return Bid(amount=10 * first + second)
 
 
-class TwoChoices:
-    """A game of it, in which bids of 1 and 2 can be listed, too."""
+class TwoChoices(Cups):
+    """A game of these choices, in which bids of 1 and 2 can be listed, too."""
 
     def __init__(self, *, is_listed: bool) -> None:
         self._is_listed = is_listed
