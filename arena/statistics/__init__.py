@@ -1,7 +1,6 @@
 """Statistics of results: standings, ratings and sequential tests. Pure."""
 
 from arena.statistics.anytime import Anytime, Resource, UsageLimit, UsageState, UsageWalk, median_interval
-from arena.statistics.hold_ups import HoldUp, SeatTimes, count_of, is_alone
 from arena.statistics.means import MeanPoints, mean_points
 from arena.statistics.ratings import ELO, Rating
 from arena.statistics.running import START, RunningRating, learn, shown, widened

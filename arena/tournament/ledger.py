@@ -22,7 +22,7 @@ from msgspec import Struct
 from arena.errors import MachineCannot, WrongUse
 from arena.quantities import pluralise
 from arena.schedule import FieldChange, ScheduledMatch, What, kind_of
-from arena.statistics import CountedMatch, Reported, count_of
+from arena.statistics import CountedMatch, Reported
 from arena.tournament.aside import (
     MOST_EVIDENCE,
     Again,
@@ -34,6 +34,7 @@ from arena.tournament.aside import (
     Step,
     StepTaken,
     bound_to,
+    count_of,
     deal_of,
     held_since,
     hold_ups_of,

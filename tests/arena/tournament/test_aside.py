@@ -249,7 +249,7 @@ class TestMachineTooSmall:
 
 
 class TestOwnDoing:
-    """Seats are compared over the tournament: see `arena.statistics.hold_ups`."""
+    """Seats are compared over the tournament: see `arena.tournament.aside`."""
 
     BLOCKS = staticmethod(partial(round_robin, len(BOTS), 10, 5))
 

@@ -6,7 +6,8 @@ from statistics import median
 
 import pytest
 
-from arena.statistics.hold_ups import HoldUp, SeatTimes, VoidCounts, count_of, is_alone
+from arena.tournament.aside import Held, SeatTimes, VoidCounts, count_of, is_alone
+from referee.match import HeldUp, Verdict
 from tests.long import cases
 
 ALLOWED = 1_000_000
@@ -37,6 +38,11 @@ HONEST: list[Need] = [quick, slow, uneven, any_time]
 OFTEN, MEANS = (0.002, 0.02, 0.2), (0.1, 0.3, 1.0, 3.0)
 
 
+def hold_up(entrant: int, *present: int, alone: bool) -> Held:
+    held_up = HeldUp(seat=present.index(entrant), verdict=Verdict.HOST, window=0, evidence="late", allowed=ALLOWED)
+    return Held(entrant=entrant, held_up=held_up, redeals=False, present=present, alone=alone)
+
+
 class Machine:
     """Stalls bots now and then: in what part of all windows, and for what part of a window's time on average."""
 
@@ -56,7 +62,7 @@ def found_guilty(
     The cheater holds itself up in half of its attempts, in some window.
     """
     longest: dict[int, int] = {}
-    hold_ups: list[HoldUp] = []
+    hold_ups: list[Held] = []
     guilty: dict[int, int] = {}
     for _ in range(attempts):
         present = rng.sample(range(len(needs)), 2)
@@ -82,7 +88,7 @@ def found_guilty(
         ]
         entrant = present[held]
         alone = is_alone(seats, held, ALLOWED, longest.get(entrant))
-        hold_ups.append(HoldUp(entrant=entrant, present=tuple(present), alone=alone))
+        hold_ups.append(hold_up(entrant, *present, alone=alone))
         if entrant not in guilty and count_of(hold_ups, entrant).shows_own_doing(len(needs)):
             guilty[entrant] = sum(each.entrant == entrant for each in hold_ups)
     return guilty
@@ -153,9 +159,9 @@ class TestAlone:
 
 def test_hold_ups_of_others_count_only_where_the_bot_took_part() -> None:
     hold_ups = [
-        HoldUp(entrant=0, present=(0, 1), alone=True),
-        HoldUp(entrant=0, present=(0, 1), alone=False),
-        HoldUp(entrant=1, present=(1, 0), alone=True),
-        HoldUp(entrant=1, present=(1, 2), alone=True),
+        hold_up(0, 0, 1, alone=True),
+        hold_up(0, 0, 1, alone=False),
+        hold_up(1, 1, 0, alone=True),
+        hold_up(1, 1, 2, alone=True),
     ]
     assert VoidCounts(alone=1, others=1) == count_of(hold_ups, 0)
