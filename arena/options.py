@@ -22,6 +22,7 @@ from msgspec.structs import FieldInfo, fields
 
 from arena.errors import WrongUse
 from arena.quantities import seconds_in
+from protocol.codec import RepeatedKeyError, refuse_repeated_keys
 from protocol.words import Options, Setup
 from referee.bot_folder import FILE, TomlError, built_in, cache_folder, line_of, read_toml_with_text
 from referee.display_text import did_you_mean, with_known_options
@@ -29,7 +30,6 @@ from referee.games import GAMES
 from referee.linux.files import read_regular
 from referee.match import BadClockError, ClockTable, Policy, clock_terms, table_of
 from referee.rules import AnyGame, BadSetupError, MatchRandom
-from referee.strict_json import RepeatedKeyError, refuse_repeated_keys
 
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 FormT = TypeVar("FormT", bound=Struct)

@@ -14,12 +14,11 @@ from typing import Annotated, BinaryIO, TypeVar
 import msgspec
 from msgspec import Meta, Raw, Struct
 
-from protocol.codec import encode
+from protocol.codec import RepeatedKeyError, encode, refuse_repeated_keys
 from protocol.words import Action, Event, Options, Outcome, Setup
 from referee.games import GAMES
 from referee.match import LONGEST_MS
 from referee.rules import Addressed, AnyGame, BadSetupError, Deal, Illegal, Table
-from referee.strict_json import RepeatedKeyError, refuse_repeated_keys
 
 MAX_SCENARIO_BYTES = 8 * 1024 * 1024
 """The maximum length of a scenario, far above that of the longest matches."""

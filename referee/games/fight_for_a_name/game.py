@@ -38,8 +38,7 @@ from protocol.words import Action, Event, Outcome
 from referee.games.fight_for_a_name import ending, legal, rehearsal, seen, worlds
 from referee.games.fight_for_a_name.moving import answered, checked_ask, checked_move
 from referee.games.fight_for_a_name.rounds import close_moves, end_round, next_round, rank_challenge
-from referee.games.fight_for_a_name.setup import checked_setup, drawn_setup
-from referee.games.fight_for_a_name.state import SEATS, FightState
+from referee.games.fight_for_a_name.state import SEATS, FightState, checked_setup, drawn_setup
 from referee.rules import (
     DAY_MS,
     MINUTE_MS,

@@ -19,8 +19,7 @@ from protocol.games.fight_for_a_name import Ask, Colour, Direction, FightView, H
 from protocol.games.fight_for_a_name.board import COLOURS, DIRECTIONS, HEXES, PILLAR_AT, STEPS, TITLES
 from protocol.words import Action
 from referee.games.fight_for_a_name.moving import MOST_GIVEN
-from referee.games.fight_for_a_name.setup import NUMBERS
-from referee.games.fight_for_a_name.state import SEAT_KEYS, SEATS
+from referee.games.fight_for_a_name.state import NUMBERS, SEAT_KEYS, SEATS
 from referee.rules import Building, choice_mask
 
 POWERS = 15

@@ -24,7 +24,6 @@ from protocol.games.fight_for_a_name.board import (
 )
 from protocol.words import Action
 from referee.games.fight_for_a_name.seen import voters
-from referee.games.fight_for_a_name.setup import drawn_pillars, drawn_titles
 from referee.games.fight_for_a_name.state import (
     FEW,
     SEAT_KEYS,
@@ -33,6 +32,8 @@ from referee.games.fight_for_a_name.state import (
     FightSeat,
     FightState,
     Phase,
+    drawn_pillars,
+    drawn_titles,
     in_final_phase,
     on_board,
     winners,

@@ -46,8 +46,18 @@ from referee.games.fight_for_a_name.histories import Banner as Colours
 from referee.games.fight_for_a_name.histories import History, drawn_gifts, holder, path
 from referee.games.fight_for_a_name.moving import CROWD, INCOME, MOST_GIVEN, answer_to, play_moves
 from referee.games.fight_for_a_name.seen import voters
-from referee.games.fight_for_a_name.setup import SHOWN, SHOWN_AT, drawn_pillars
-from referee.games.fight_for_a_name.state import NUMBER, SEATS, Amounts, FightSeat, FightState, Phase, winners
+from referee.games.fight_for_a_name.state import (
+    NUMBER,
+    SEATS,
+    SHOWN,
+    SHOWN_AT,
+    Amounts,
+    FightSeat,
+    FightState,
+    Phase,
+    drawn_pillars,
+    winners,
+)
 
 APART = 12
 """Number of values of the history that are redrawn between two worlds."""

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from protocol.codec import encode
 from protocol.games.hive_mind import (
+    BUYING_ROUND,
     Blocks,
     BreakTie,
     Doubles,
@@ -27,12 +28,13 @@ from protocol.games.hive_mind import (
     TokenGiven,
     WindowName,
 )
+from protocol.games.hive_mind.board import SHAPES
 from protocol.words import Action, Event, Outcome
 from referee.games.hive_mind import legal, play, worlds
 from referee.games.hive_mind.legal import checked_round, checked_scores, kinds_left
-from referee.games.hive_mind.plausible import plausible
-from referee.games.hive_mind.scoring import count, outcome, values_now
+from referee.games.hive_mind.scoring import count, outcome, score, values_now
 from referee.games.hive_mind.state import (
+    ROUNDS,
     RULE_SETS,
     SEATS,
     HiveMindState,
@@ -68,6 +70,9 @@ ROUNDS_CHOICES = 54
 """Most choices of a seat in its rounds: 3 Hives, 3 rounds, doubles, blocks and guesses."""
 SCORES_CHOICES = 4 * (1 + 4_300)
 """Most choices of a seat that guesses scores: those of 4 others, digit by digit."""
+POPULAR = ("ADE", "AEI", "BFI", "CFG", "CFI", "DHI", "EFI", "EIJ", "FIK", "HIJ", "HIK", "HKL", "IJL", "JKL")
+"""Letters of the shapes in random submissions: few, because hexes are rarely contested otherwise."""
+OFTEN, HALF, SELDOM = 7 / 8, 1 / 2, 1 / 8
 
 
 class HiveMind(Game[HiveMindState, HiveMindOptions, HiveMindSetup, HiveMindView]):
@@ -255,9 +260,16 @@ class HiveMind(Game[HiveMindState, HiveMindOptions, HiveMindSetup, HiveMindView]
         """Return the outcome; None until the eliminated seat is known."""
         return outcome(state)
 
-    def plausible(self, state: HiveMindState, seat: int, rng: Random) -> Any:
-        """See `Game.plausible`."""
-        return plausible(state, seat, rng)
+    def plausible(self, state: HiveMindState, seat: int, rng: Random) -> dict[str, Any]:
+        """See `Game.plausible`. Few placements in some matches make scores tie; guesses use the host's secrets."""
+        now, result = turn(state), state.result
+        if now is not None:
+            return _plausible_round(state, now, seat, rng)
+        if result is not None:
+            return {"seat": rng.choice(result.tied)}
+        totals = [score(points) for points in count(state)[0]]
+        others = [other for other in range(SEATS) if other != seat]
+        return {"scores": {str(other): totals[other] + rng.choice((0, 1, -1)) for other in others}}
 
     def reseat(self, action: Action, seat_of: tuple[int, ...]) -> Action:
         """See `Game.reseat`. All actions except rounds name seats."""
@@ -280,3 +292,25 @@ def _window_known_to(state: HiveMindState, seat: int | None) -> WindowName | Non
     stage = play.stage(state)
     known = stage in ("round", "scores") or (stage is not None and seat in play.winners(state))
     return stage if known else None
+
+
+def _plausible_round(state: HiveMindState, now: OpenHives, seat: int, rng: Random) -> dict[str, Any]:
+    action: dict[str, Any] = {"place": _plausible_place(state, now, seat, rng)}
+    if now.number == BUYING_ROUND:
+        action |= {key: [rng.choice(now.hives)] for key in ("double", "block") if rng.random() < HALF}
+    if now.number == ROUNDS:
+        right = {hive: state.values[hive] for hive in now.hives if rng.random() < HALF}
+        action["guess"] = right if rng.random() < HALF else {hive: draw_values(rng) for hive in right}
+    return action
+
+
+def _plausible_place(state: HiveMindState, now: OpenHives, seat: int, rng: Random) -> dict[str, str]:
+    idle = next(iter(state.values.values())).startswith("3")
+    place: dict[str, str] = {}
+    for hive, kinds in kinds_left(state)[seat].items():
+        left = set(kinds)
+        if now.number == 1:
+            left -= {SHAPES[cells].kind for cells in place.values()}
+        if rng.random() < (SELDOM if idle else OFTEN):
+            place[hive] = rng.choice([cells for cells in POPULAR if SHAPES[cells].kind in left])
+    return place

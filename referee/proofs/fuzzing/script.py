@@ -19,9 +19,9 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
+from protocol.codec import RepeatedKeyError, refuse_repeated_keys
 from protocol.messages import ServerMessage
 from referee.match import WindowTime
-from referee.strict_json import RepeatedKeyError, refuse_repeated_keys
 
 MAX_SCRIPT_BYTES = 8 * 1024 * 1024
 LONGEST_TICKS = 10**11
