@@ -1,7 +1,6 @@
 """Plays a match from plan to result: the host, its players, and the questions put to them."""
 
-from referee.host.evidence import MatchHooks
-from referee.host.host import Host
+from referee.host.host import Host, MatchHooks
 from referee.host.interview import (
     AnsweredQuestion,
     AskedWindow,

@@ -1,4 +1,4 @@
-"""The state of each seat, the hooks to its bot, and the evidence of why a window was lost.
+"""The state of each seat, and the evidence of why a window was lost.
 
 That is what the kernel counted of the bot, and for how long the event loop was behind. Counters are read where
 windows start and after they have closed, while the bots think. The kernel counts a thread's wait for a processor
@@ -8,16 +8,13 @@ only when the wait ends, so the counters of a missed window are read a little la
 import math
 from collections.abc import Callable, Sequence
 
-import trio
 from msgspec import Struct
 from msgspec.structs import replace
 
-from referee.host.observers import Feed, MatchLog
 from referee.linux.processes import MICROSECONDS
-from referee.match import BLOCKING_US, START, ClosedSeatWindow, Match, Record, Used
-from referee.rules import Addressed
+from referee.match import BLOCKING_US, START, ClosedSeatWindow, Match, Used
 from referee.sandbox import NOTHING, Reading
-from referee.wire import Bell, Line, Outgoing
+from referee.wire import Line, Outgoing
 
 STALE_SECONDS = 0.25
 """Seconds for which a reading of a bot's counters is used again, but at most `STALE_SHARE` of a window's time.
@@ -111,52 +108,8 @@ class SeatState:
         return self.rested + (now - self.frozen_since)
 
 
-def _nothing() -> None:
-    """Do nothing."""
-
-
-class MatchHooks:
-    """Hooks that the host calls. The defaults do nothing; override what you need. Hooks must not block."""
-
-    feed: Feed | None = None
-    """The spectators' feed."""
-    log: MatchLog | None = None
-    """The operator's log."""
-    ponder = True
-    """True if bots run all the time. If False, `let_run` freezes those that owe nothing."""
-    counts_cpu = False
-    """True if the match's clock counts `cpu_time` instead of wall time."""
-    measured = False
-    """True if evidence from `measure` and `behind` is passed to the match for each window."""
-
-    record: Callable[[Record], None]
-    """Writes a record to the transcript. It may be the transcript's own method, which saves a call per message."""
-    catch_up: Callable[[], None] = staticmethod(_nothing)
-    """Does work that can wait until the bots have their messages. The host calls it after each step."""
-
-    def __init__(self, bell: Bell, lines: Sequence[Line]) -> None:
-        """Store the lines, indexed by seat. Each of them rings `bell`."""
-        self.bell = bell
-        self.lines = lines
-
-    def told(self, told: tuple[Addressed, ...]) -> None:
-        """Show spectators the events that are being sent to the seats."""
-
-    def restart(self, seat: int) -> None:
-        """Start the seat's bot again."""
-
-    def hang_up(self, seat: int) -> None:
-        """End the seat's bot, which plays no further part in the match."""
-
-    def let_run(self, seat: int, runs: bool) -> None:
-        """Freeze a seat's bot, or thaw it."""
-
-    def started_up(self, seat: int) -> None:
-        """Note that a seat's bot has sent its first message, its `hello`."""
-
-    def cpu_time(self, seat: int) -> tuple[int, int]:  # noqa: ARG002 - no bot
-        """Return a bot's processor time over the match in microseconds, and the number of cores it may use."""
-        return 0, 1
+class Meters:
+    """Measurements of bots and of the event loop. The defaults measure nothing; override them together."""
 
     def measure(self, seat: int) -> Reading:  # noqa: ARG002 - no bot
         """Return the kernel's counters of a seat's bot."""
@@ -166,10 +119,6 @@ class MatchHooks:
         """Return the longest event-loop stall since a time on trio's clock, in seconds."""
         return 0.0
 
-    def worked(self) -> float:
-        """Return the loop's processor time in seconds, from an arbitrary zero: only differences mean something."""
-        return trio.current_time()
-
     def stopped(self, since: float) -> float:  # noqa: ARG002 - never stopped
         """Return the seconds for which the process was stopped since a time on trio's clock, which stopped too."""
         return 0.0
@@ -178,9 +127,9 @@ class MatchHooks:
 class EvidenceCollector:
     """The evidence of one match. It reads the counters of bots, and passes measurements to the match."""
 
-    def __init__(self, io: MatchHooks, seats: Sequence[SeatState], now: Callable[[], float]) -> None:
+    def __init__(self, meters: Meters, seats: Sequence[SeatState], now: Callable[[], float]) -> None:
         """Set up a collector. `now` is the clock."""
-        self._io = io
+        self._meters = meters
         self._seats = seats
         self._now = now
         self._stale = STALE_SECONDS
@@ -323,7 +272,7 @@ class EvidenceCollector:
     def _read(self, seat: int, now: float) -> Reading:
         """Read a seat's counters. The reading is used again for `STALE_SECONDS`."""
         state = self._seats[seat]
-        state.read_at, state.reading = now, self._io.measure(seat)
+        state.read_at, state.reading = now, self._meters.measure(seat)
         return state.reading
 
     def _evidence(self, closed: ClosedSeatWindow, start: CounterSnapshot, now: float) -> PendingEvidence:
@@ -334,12 +283,12 @@ class EvidenceCollector:
         if closed.number == START and closed.seat in self._starting:
             behind = now - start.at
         else:
-            behind = self._io.behind(start.at)
+            behind = self._meters.behind(start.at)
         rested = self._seats[closed.seat].rest(now)
         # Copied: the seat's next window may begin before the counters are read.
         copy = replace(start, wasted=start.wasted[:])
         return PendingEvidence(
-            closed, copy, behind, self._io.stopped(start.at), self._wasted_by_seat(), now, rested
+            closed, copy, behind, self._meters.stopped(start.at), self._wasted_by_seat(), now, rested
         )
 
     def _wasted_by_seat(self) -> list[float]:

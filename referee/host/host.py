@@ -13,8 +13,8 @@ from typing import assert_never
 import trio
 from msgspec import UNSET, UnsetType
 
-from referee.host.evidence import EvidenceCollector, MatchHooks, SeatState
-from referee.host.observers import Feed, Observer
+from referee.host.evidence import EvidenceCollector, Meters, SeatState
+from referee.host.observers import Feed, MatchLog, Observer
 from referee.linux.processes import MICROSECONDS
 from referee.match import (
     Cpu,
@@ -38,6 +38,7 @@ from referee.wire import (
     Arrived,
     Bell,
     HandedOver,
+    Line,
     NotReading,
     OutOf,
 )
@@ -67,6 +68,58 @@ class Alarm:
             self._time = math.inf
             self._scope = trio.CancelScope()
             self._bell.ring()
+
+
+def _nothing() -> None:
+    """Do nothing."""
+
+
+class MatchHooks(Meters):
+    """Hooks that the host calls. The defaults do nothing; override what you need. Hooks must not block."""
+
+    feed: Feed | None = None
+    """The spectators' feed."""
+    log: MatchLog | None = None
+    """The operator's log."""
+    ponder = True
+    """True if bots run all the time. If False, `let_run` freezes those that owe nothing."""
+    counts_cpu = False
+    """True if the match's clock counts `cpu_time` instead of wall time."""
+    measured = False
+    """True if evidence from `measure` and `behind` is passed to the match for each window."""
+
+    record: Callable[[Record], None]
+    """Writes a record to the transcript. It may be the transcript's own method, which saves a call per message."""
+    catch_up: Callable[[], None] = staticmethod(_nothing)
+    """Does work that can wait until the bots have their messages. The host calls it after each step."""
+
+    def __init__(self, bell: Bell, lines: Sequence[Line]) -> None:
+        """Store the lines, indexed by seat. Each of them rings `bell`."""
+        self.bell = bell
+        self.lines = lines
+
+    def told(self, told: tuple[Addressed, ...]) -> None:
+        """Show spectators the events that are being sent to the seats."""
+
+    def restart(self, seat: int) -> None:
+        """Start the seat's bot again."""
+
+    def hang_up(self, seat: int) -> None:
+        """End the seat's bot, which plays no further part in the match."""
+
+    def let_run(self, seat: int, runs: bool) -> None:
+        """Freeze a seat's bot, or thaw it."""
+
+    def started_up(self, seat: int) -> None:
+        """Note that a seat's bot has sent its first message, its `hello`."""
+
+    def cpu_time(self, seat: int) -> tuple[int, int]:  # noqa: ARG002 - no bot
+        """Return a bot's processor time over the match in microseconds, and the number of cores it may use."""
+        return 0, 1
+
+    def worked(self) -> float:
+        """Return the loop's processor time in seconds, from an arbitrary zero: only differences mean something."""
+        return trio.current_time()
 
 
 class Host:

@@ -21,8 +21,7 @@ from protocol.refusals import Conduct
 from referee import __version__
 from referee.display_text import printable
 from referee.games import GAMES
-from referee.host.evidence import MatchHooks
-from referee.host.host import Host
+from referee.host.host import Host, MatchHooks
 from referee.host.kept_bots import KeptBots
 from referee.host.observers import Feed, FeedTerms, MatchLog, Publish
 from referee.host.plan import AttemptResult, Plan

@@ -9,8 +9,7 @@ from msgspec import UNSET, Raw
 from protocol.codec import decode_server_message, encode
 from protocol.messages import PROTOCOL, Closed, Hello, Note, Opened, Pause, ServerMessage, Submit, Undo, Welcome
 from referee.games import GAMES
-from referee.host.evidence import MatchHooks
-from referee.host.host import Host
+from referee.host.host import Host, MatchHooks
 from referee.host.observers import Feed, FeedTerms, MatchLog
 from referee.match.match import Match
 from referee.match.records import BotIdentity, Record
