@@ -6,6 +6,7 @@ from arena.live.watch import (
     Eyes,
     Watcher,
     board_text,
+    in_names,
     joined,
     laid_out,
     may_know,

@@ -215,6 +215,18 @@ def with_names(words: str, names: Sequence[str]) -> str:
     return SEATS.sub(lambda seats: _NUMBER.sub(named, seats[0]), words)
 
 
+def in_names(words: str, names: Sequence[str]) -> str:
+    """Return the words of an event with names instead of seats, where they are known: `anna goes first`."""
+
+    def named(seats: re.Match[str]) -> str:
+        numbers = list(map(int, _NUMBER.findall(seats[0])))
+        if any(seat >= len(names) or not names[seat] for seat in numbers):
+            return with_names(seats[0], names)
+        return ", ".join(shortened(names[seat], LONGEST_NAME) for seat in numbers)
+
+    return SEATS.sub(named, words)
+
+
 def laid_out(screen: Screen, board: Text, words: Sequence[str], *, width: int) -> list[Text]:
     """Return the lines of a board with text to its right, or below if the board is too wide for that."""
     drawn = board.split("\n")

@@ -56,6 +56,8 @@ class Fact(Struct):
     kind: FactKind
     fault: Remark | None = None
     """What the seat's bot did wrong, for those who may see all; None: nothing, or nothing new."""
+    action: str = ""
+    """What the seat played, in the notation that a person would type; "" if this is no action."""
 
 
 class ClockReading(Struct, frozen=True):

@@ -146,7 +146,7 @@ class _Steps:
 
     def _seat_at_end(self, seat: int) -> str:
         """Return a seat as the text of an outcome names it."""
-        return seat_text(seat, self.names)
+        return self.names[seat]
 
 
 class _MatchSteps(_Steps):
@@ -228,12 +228,12 @@ class _MatchSteps(_Steps):
             case _ as unreachable:
                 assert_never(unreachable)
 
-    def _fact(self, seat: int, text: str, kind: FactKind, fault: str = "") -> Fact:
+    def _fact(self, seat: int, text: str, kind: FactKind, fault: str = "", action: str = "") -> Fact:
         """Return a fact about a seat. `fault`: what its bot did wrong, without its name."""
         remark = None
         if fault:
             remark = Remark(cut(f"{self.names[seat]} {fault}", TEXT), (seat,), 1 if kind == "default" else 2)
-        return Fact(f"{seat_text(seat, self.names)}: {text}", seat, kind, remark)
+        return Fact(f"{seat_text(seat, self.names)}: {text}", seat, kind, remark, action)
 
     def _leave(self, left: Left) -> None:
         """Report that a bot has left. If the referee has disconnected it, that is reported already."""
@@ -310,7 +310,7 @@ class _MatchSteps(_Steps):
         """Return what a seat played, and why if that is the default."""
         taken = taken_text(self.game, part.taken)
         if not part.by_default:
-            return self._fact(part.seat, f"{taken}, in {took_text(_used(part))}", "taken")
+            return self._fact(part.seat, f"{taken}, in {took_text(_used(part))}", "taken", action=taken)
         took = took_text(part.charged_ms * MICROSECONDS_PER_MS)
         fault = ""
         if part.seat in self._gone:
@@ -321,7 +321,7 @@ class _MatchSteps(_Steps):
             why = default_text(withdrawn=withdrawn, in_time=in_time)
             if not in_time and not withdrawn:
                 fault = "misses the deadline: plays the default"
-        return self._fact(part.seat, f"{taken}, by default, after {took}: {why}", "default", fault)
+        return self._fact(part.seat, f"{taken}, by default, after {took}: {why}", "default", fault, taken)
 
     def _late(self, out: Out, number: int) -> None:
         """Report an answer after its window. In a measured match the verdict reports the delay."""
@@ -450,9 +450,9 @@ class _SeatSteps(_Steps):
     def _seat_at_end(self, seat: int) -> str:
         return f"seat {seat}"
 
-    def say(self, text: str, kind: FactKind) -> None:
+    def say(self, text: str, kind: FactKind, action: str = "") -> None:
         """Add a fact."""
-        self._pending.append(Fact(text, self._seat, kind))
+        self._pending.append(Fact(text, self._seat, kind, action=action))
         self._count(len(text))
 
     def note(self, record: In) -> None:
@@ -516,9 +516,9 @@ class _SeatSteps(_Steps):
         if closed.by_default:
             in_time = closed.charged_ms < self._ms
             why = default_text(withdrawn=self._withdrawn, in_time=in_time)
-            self.say(f"window {closed.window}: {taken}, by default, after {took}: {why}", "default")
+            self.say(f"window {closed.window}: {taken}, by default, after {took}: {why}", "default", taken)
         else:
-            self.say(f"window {closed.window}: {taken}, in {took}", "taken")
+            self.say(f"window {closed.window}: {taken}, in {took}", "taken", taken)
         self._withdrawn = False
         self._clocks.append(ClockReading(self._seat, self._main_ms, closed.charged_ms, closed.reserve_ms))
 

@@ -18,7 +18,7 @@ import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from arena.live import Eyes, may_know, with_names
+from arena.live import Eyes, in_names, may_know
 from arena.replay import Recording, Step
 from protocol.games import GameLoadError, entries, entry_of
 from protocol.games.runes_to_ruins.runes import RUNES
@@ -137,8 +137,12 @@ def _drawings() -> dict[str, str]:
     return found
 
 
+PLAYER = ("steps.js", "viewer.js", "scores.js", "touch.js", "player.js")
+"""The scripts of a replay's page, after those of drawings, in order."""
+
+
 def _script(game: str) -> str:
-    parts = [_asset("svg.js"), _asset("motion.js"), _drawing(game), _asset("steps.js"), _asset("viewer.js")]
+    parts = [_asset("svg.js"), _asset("motion.js"), _drawing(game), *map(_asset, PLAYER)]
     return "\n".join(filter(None, parts))
 
 
@@ -236,21 +240,28 @@ def _known(recording: Recording, only: Eyes | None) -> Iterator[tuple[int, Step]
 def _words(
     recording: Recording, number: int, step: Step, eyes: Sequence[Eyes], pool: "_ChangePool"
 ) -> dict[str, Any]:
-    """Return a step without its boards: facts and events, each with the seat that may know it, or null."""
+    """Return a step without its boards: moves, facts and events, each with the seat that may know it, or null.
+
+    The remarks say everything, so they are left out unless the page has the host's viewpoint.
+    """
     words_of = drawing_of(recording.game).words
-    said: dict[str, Any] = {"title": "", "turn": step.turn, "facts": [], "told": [], "clocks": []}
-    for fact in step.facts:
-        said["facts"].append([_line(fact.text, pool), fact.seat, fact.kind])
+    said: dict[str, Any] = {"title": "", "turn": step.turn, "told": []}
+    if eyes[0] == "host":
+        said["remarks"] = [[_line(each.text, pool), each.weight] for each in (*step.faults, *step.remarks)]
+    said["moves"] = [[_line(fact.action, pool), fact.seat] for fact in step.facts if fact.action]
+    said["facts"] = [[_line(fact.text, pool), fact.seat, fact.kind] for fact in step.facts]
     said["title"] = _line(step.title, pool)
     # All viewpoints together begin with the host's, which knows everything.
     for told in recording.seen(number, eyes[0]):
-        text = with_names(words_of(told.event), recording.names)
+        text = in_names(words_of(told.event), recording.names)
         said["told"].append([_line(text, pool), told.seat])
         if type(told.event).__name__ == "Reveal":
             said["reveal"] = msgspec.to_builtins(told.event, str_keys=True)
-    for each in step.clocks:
-        if may_know(eyes[0], each.seat):
-            said["clocks"].append([each.seat, each.main_ms, round(each.used_ms, 1), each.reserve_ms])
+    said["clocks"] = [
+        [each.seat, each.main_ms, round(each.used_ms, 1), each.reserve_ms]
+        for each in step.clocks
+        if may_know(eyes[0], each.seat)
+    ]
     return {key: value for key, value in said.items() if value not in (None, [])}
 
 

@@ -283,6 +283,7 @@ def test_the_largest_groups_and_lost_pieces_of_mist_are_drawn(
 
 def test_names_and_notes_of_others_are_text(opened: Opened, pages: Callable[[str], Path]) -> None:
     page = opened.open(pages("mist"))
+    page.click("#told summary")
     for step in range(1, 14):
         at(page, step)
         assert 0 == page.locator("img").count()
@@ -339,13 +340,14 @@ def test_a_row_of_the_list_stays_the_row_of_its_step(opened: Opened, tmp_path: P
 
 def test_every_control_is_reached_by_tab_and_shows_it(opened: Opened, pages: Callable[[str], Path]) -> None:
     page = opened.open(pages("mist"), "#step=3")
+    order = ["eyes", "said", "slider", "first", "back", "play", "next", "key-next", "last"]
+    order += ["speed", "loop", "full", "link", "keys", "BUTTON", "SUMMARY", "SUMMARY"]
     reached = []
-    for _ in range(13):
+    for _ in order:
         page.keyboard.press("Tab")
         reached.append(page.evaluate("document.activeElement.id || document.activeElement.tagName"))
         assert "solid" == page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
-    order = ["eyes", "slider", "first", "back", "play", "next", "last", "speed", "link", "facts"]
-    assert [*order, "BUTTON", "SUMMARY", "SUMMARY"] == reached
+    assert order == reached
 
 
 def test_a_screen_reader_hears_the_step_and_finds_the_board_in_words(
@@ -353,8 +355,8 @@ def test_a_screen_reader_hears_the_step_and_finds_the_board_in_words(
 ) -> None:
     page = opened.open(pages("mist"), "#step=4&eyes=1")
     page.locator("body").press("ArrowRight")
-    expect(page.locator("#live")).to_contain_text("Step 5 of 13, as seen by bot-1.")
-    for name in ("The board", "Controls", "What happened", "Bots, scores and clocks", "All steps"):
+    expect(page.locator("#live")).to_contain_text("Step 5 of 13, showing what bot-1 sees.")
+    for name in ("The board", "Controls", "Bots and scores", "All steps"):
         expect(page.get_by_role("region", name=name, exact=True)).to_be_visible()
     expect(page.locator("#board [role=img]")).to_have_attribute(
         "aria-label", re.compile("in mist: [0-9]+ of 61 hexes")
@@ -367,6 +369,7 @@ def test_reserve_that_was_used_is_seen_in_the_bars(opened: Opened, tmp_path: Pat
     written("mist", tmp_path / "m.jsonl", main_ms=20, reserve_ms=5_000)
     (tmp_path / "m.html").write_text(page_of(recording_of(tmp_path / "m.jsonl")))
     page = opened.open(tmp_path / "m.html", "#step=1")
+    page.click("#told summary")
     assert 2 == page.get_by_text("reserve 5.0 s of 5.0 s").count()
     page.locator("body").press("End")
     expect(page.get_by_text("used 50 ms, main 20 ms")).to_have_count(2)
