@@ -8,12 +8,14 @@ import os
 import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
+    from multiprocessing.connection import Connection
+    from multiprocessing.context import SpawnProcess
 
 PR_SET_PDEATHSIG = 1
 PAUSE, RESUME = signal.SIGUSR1, signal.SIGUSR2
@@ -22,6 +24,10 @@ a single signal that toggles, one could be lost."""
 PAUSE_SIGNALS = (PAUSE, RESUME)
 Order = TypeVar("Order")
 Made = TypeVar("Made")
+IDLE_SECONDS = 60.0
+"""Seconds after which a side process without orders ends."""
+START_SECONDS = 20.0
+"""Seconds that a side process may need to start, in addition to those for its first order."""
 
 
 def ignore_pause_signals() -> None:
@@ -102,6 +108,88 @@ def made_in_processes(
                         yield asked.popleft(), result
                 except BrokenProcessPool:
                     yield asked.popleft(), None
+
+
+class ProcessLostError(Exception):
+    """A side process ended or took too long."""
+
+
+class SideProcess(Generic[Order, Made]):
+    """A process for work that may never end or may end its process. It starts with the first order.
+
+    It ends when it has been idle for a while, or when its parent ends. Any thread may call.
+    """
+
+    def __init__(self, make: Callable[[Order], Made]) -> None:
+        """`make` is called in the process; it must be a function of a module."""
+        # Imported late, because most commands do not need it.
+        from threading import Lock  # noqa: PLC0415
+
+        self._make = make
+        self._lock = Lock()
+        self._connection: Connection | None = None
+        self._process: SpawnProcess | None = None
+
+    def ask(self, order: Order, seconds: float) -> Made:
+        """Return what `make` returns for an order.
+
+        Raises:
+            ProcessLostError: the process ended, or was killed after so many seconds.
+        """
+        with self._lock:
+            for attempt in range(2):
+                started = self._process is None
+                try:
+                    return self._ask(order, seconds)
+                except (EOFError, OSError):
+                    self.kill()
+                    # One that was there already may have ended because it was idle.
+                    if started or attempt:
+                        break
+            raise ProcessLostError("its process ended")
+
+    def _ask(self, order: Order, seconds: float) -> Made:
+        connection = self._connection
+        if connection is None:
+            connection = self._start()
+            seconds += START_SECONDS
+        connection.send(order)
+        if not connection.poll(seconds):
+            self.kill()
+            raise ProcessLostError(f"it took longer than {seconds:g} s")
+        result: Made = connection.recv()
+        return result
+
+    def _start(self) -> "Connection":
+        from multiprocessing import get_context  # noqa: PLC0415
+
+        context = get_context("spawn")
+        connection, its = context.Pipe()
+        self._process = context.Process(target=_answer, args=(self._make, its), daemon=True)
+        with pause_signals_blocked():
+            self._process.start()
+        its.close()
+        self._connection = connection
+        return connection
+
+    def kill(self) -> None:
+        """Kill the process; the next order starts another one."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.join()
+        if self._connection is not None:
+            self._connection.close()
+        self._process = self._connection = None
+
+
+def _answer(make: Callable[[Order], Made], connection: "Connection") -> None:
+    """Answer a side process's orders until it is idle or its parent ends."""
+    ignore_pause_signals()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with suppress(EOFError, OSError):
+        while connection.poll(IDLE_SECONDS):
+            connection.send(make(connection.recv()))
+    os._exit(0)
 
 
 def _end_with(parent: int) -> None:

@@ -109,6 +109,13 @@ class SiteOptions(Struct, frozen=True, kw_only=True):
     transcripts: Annotated[
         bool, option("Write the transcript of each match, or none.", "--transcripts/--no-transcripts")
     ] = True
+    pictures: Annotated[
+        bool,
+        option(
+            "Write a picture of each match that has a replay, or none. Needs the extra 'pictures'.",
+            "--pictures/--no-pictures",
+        ),
+    ] = True
     as_json: Annotated[bool, option("Print what was done as JSON.", "--json")] = False
 
 
@@ -133,7 +140,9 @@ def site_command(out: Path, places: tuple[Path, ...], *, asked: SiteOptions) -> 
         progress_bar(progress_console(), TimeElapsedColumn(), TimeRemainingColumn(), transient=True) as bar,
     ):
         builder = Builder(output, asked.jobs or cores(), _Shown(bar))
-        done = builder.build(competitions, replays=asked.replays, transcripts=asked.transcripts)
+        done = builder.build(
+            competitions, replays=asked.replays, transcripts=asked.transcripts, pictures=asked.pictures
+        )
     if asked.as_json:
         print_json(
             {"site": str(out), "competitions": [each.slug for each in competitions]} | msgspec.to_builtins(done)

@@ -1,7 +1,8 @@
 """Pages of competitions, for the server, the static site and the report."""
 
 from arena.pages.competition import UNFORESEEN, Competition, Overview
-from arena.pages.contents import NoReplayError, replay_page, replay_path, transcript_bytes, transcript_path
+from arena.pages.contents import MatchFiles, NoReplayError, replay_page, replay_path, transcript_path
+from arena.pages.pictures import card_path, picture_path
 from arena.pages.report import (
     stress_page,
     write_beside,
@@ -12,4 +13,4 @@ from arena.pages.report import (
 )
 from arena.pages.season import SeasonPages
 from arena.pages.template import Page
-from arena.pages.website import Website
+from arena.pages.website import PATHS, Website

@@ -5,27 +5,33 @@ be cached for ever.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from functools import cache
+from functools import cache, cached_property
 from hashlib import sha256
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from arena.errors import MachineCannot, WrongUse
 from arena.pages.competition import MOST_SAID, Competition
-from arena.pages.template import HTML, LINES, Page, asset_path
+from arena.pages.template import Page, asset_path
+from arena.processes import ProcessLostError
 from referee.linux.files import read_regular
 from referee.match import Header
 from referee.transcript import Differs, TranscriptError, TranscriptReading, Verified, verify_transcript
 
+if TYPE_CHECKING:
+    from arena.replay import Recording
+
 MOST_BYTES = 64 * 1024 * 1024
 """Maximum size of a transcript that pages show."""
-DRAWN_BY = ("arena.viewer", "arena.replay", "arena.live", "protocol.text")
+DRAWN_BY = ("arena.viewer", "arena.replay", "arena.live", "protocol.text", "protocol.games")
 PAGES_BY = ("arena", "referee", "protocol")
 DIGITS = 16
-_HEAD = re.compile("[0-9a-f]{64}")
+HEAD = "[0-9a-f]{64}"
+"""Pattern of the hash of a transcript's last line."""
 MOST_REFUSED = 1_000
 """Maximum number of refused transcripts whose reasons are cached."""
 
@@ -36,34 +42,67 @@ class NoReplayError(Exception):
 
 def replay_path(head: str) -> str | None:
     """Return the path of a match's replay by the head of its transcript; None if the head is not a hash."""
-    return f"replay/{head}-{viewer_hash()}.html" if _HEAD.fullmatch(head) else None
+    return f"replay/{head}-{viewer_hash()}.html" if re.fullmatch(HEAD, head) else None
 
 
 def transcript_path(head: str) -> str | None:
     """Return the path of a match's transcript by its head; None if the head is not a hash."""
-    return f"transcript/{head}.jsonl" if _HEAD.fullmatch(head) else None
+    return f"transcript/{head}.jsonl" if re.fullmatch(HEAD, head) else None
+
+
+class MatchFiles:
+    """The files that pages show of one finished match. They share what is read from its transcript."""
+
+    def __init__(self, transcript: Path, head: str, title: str = "") -> None:
+        """`title` is that of the match's competition, for its card."""
+        self._transcript = transcript
+        self._head = head
+        self._title = title
+
+    def content(self, folder: str) -> bytes:
+        """Return the content of the match's file in a folder of the site. Uses seconds of processor time.
+
+        Raises:
+            NoReplayError: the transcript is not valid, its head is another one, or there is no picture.
+        """
+        # Imported late: a tournament's report has no replays.
+        from arena.pages.pictures import card_of, picture_of  # noqa: PLC0415
+        from arena.viewer import linked_page_of  # noqa: PLC0415
+
+        if folder == "transcript":
+            return transcript_bytes(self._transcript, self._head)
+        recording, data = self._replayed
+        if folder == "picture":
+            return picture_of(data)
+        if folder == "card":
+            try:
+                return card_of(data, self._title)
+            except ProcessLostError as error:
+                raise NoReplayError(f"has no card: {error}") from None
+        return linked_page_of(recording, lambda name: f"../{asset_path(name)}", data).encode()
+
+    @cached_property
+    def _replayed(self) -> tuple["Recording", dict[str, Any]]:
+        """The match's steps, and the data of its page."""
+        from arena.replay import recorded  # noqa: PLC0415
+        from arena.viewer import page_data  # noqa: PLC0415
+
+        check_size(self._transcript)
+        try:
+            reading = TranscriptReading(self._transcript)
+            recording = recorded(iter(reading), self._transcript)
+            data = page_data(recording)
+        except (Differs, WrongUse) as error:
+            raise NoReplayError(str(error)) from None
+        except TranscriptError as error:
+            raise NoReplayError(error.what) from None
+        _check(reading.verified(), self._head)
+        return recording, data
 
 
 def replay_page(transcript: Path, head: str) -> bytes:
-    """Return the replay page of a finished match. Uses seconds of processor time.
-
-    Raises:
-        NoReplayError: the transcript is not valid, or its head is another one.
-    """
-    # Imported late: a tournament's report has no replays.
-    from arena.replay import recorded  # noqa: PLC0415
-    from arena.viewer import linked_page_of  # noqa: PLC0415
-
-    check_size(transcript)
-    try:
-        reading = TranscriptReading(transcript)
-        page = linked_page_of(recorded(iter(reading), transcript), lambda name: f"../{asset_path(name)}")
-    except (Differs, WrongUse) as error:
-        raise NoReplayError(str(error)) from None
-    except TranscriptError as error:
-        raise NoReplayError(error.what) from None
-    _check(reading.verified(), head)
-    return page.encode()
+    """Return the replay page of a finished match. Raises NoReplayError as `MatchFiles.content`."""
+    return MatchFiles(transcript, head).content("replay")
 
 
 def transcript_bytes(transcript: Path, head: str) -> bytes:
@@ -96,9 +135,13 @@ def _check(verified: Verified, head: str) -> None:
         raise NoReplayError(f"has the head {verified.head}, and the ledger says {head}")
 
 
+@cache
 def viewer_hash() -> str:
-    """Return the hash of the code that draws replays."""
-    return _code_hash(DRAWN_BY)
+    """Return the hash of the code that draws replays, with the drawings of all games."""
+    from arena.viewer import shared_assets  # noqa: PLC0415
+
+    parts = [_code_hash(DRAWN_BY), *map(asset_path, shared_assets())]
+    return sha256("\n".join(parts).encode()).hexdigest()[:DIGITS]
 
 
 def pages_hash() -> str:
@@ -129,43 +172,42 @@ class TranscriptPages:
     def __init__(self, competitions: Iterable[Competition]) -> None:
         self._competitions = tuple(competitions)
         self._refused: dict[tuple[str, str], tuple[tuple[int, ...], str]] = {}
-        """File stamp and reason of each refused transcript, by head and media type."""
+        """File stamp and reason of each refused transcript, by head and folder."""
 
-    def replay(self, head: str, viewer: str) -> Page | None:
-        """Return the replay of a match; None for the hash of another viewer."""
-        return self._made(head, replay_page, HTML) if viewer == viewer_hash() else None
-
-    def transcript(self, head: str) -> Page | None:
-        """Return a match's transcript."""
-        return self._made(head, transcript_bytes, LINES)
-
-    def _made(self, head: str, make: Callable[[Path, str], bytes], kind: str) -> Page | None:
-        """Return the page made from a match's transcript.
+    def page(self, folder: str, head: str, kind: str) -> Page | None:
+        """Return the file of a match in one of the site's folders; None if no match that counts has this head.
 
         A refused one is read again once its file has changed.
+
+        Raises:
+            WrongUse: it cannot be made.
         """
-        transcript = self._file(head)
-        if transcript is None:
+        found = self._file(head)
+        if found is None:
             return None
+        transcript, title = found
         stamp = _stamp(transcript)
-        before, why = self._refused.get((head, kind), (None, ""))
+        before, why = self._refused.get((head, folder), (None, ""))
         if stamp != before:
             try:
-                return Page(make(transcript, head), kind, for_ever=True)
+                return Page(MatchFiles(transcript, head, title).content(folder), kind, for_ever=True)
             except NoReplayError as error:
                 why = str(error)[:MOST_SAID]
             if len(self._refused) >= MOST_REFUSED:
                 self._refused.clear()
-            self._refused[head, kind] = stamp, why
+            self._refused[head, folder] = stamp, why
         raise WrongUse(f"{transcript}: {why}")
 
-    def _file(self, head: str) -> Path | None:
-        """Return the transcript of the match that has this head, if it counts; skip unreadable competitions."""
+    def _file(self, head: str) -> tuple[Path, str] | None:
+        """Return the transcript of the match that has this head, if it counts, and its competition's title.
+
+        Unreadable competitions are skipped.
+        """
         for competition in self._competitions:
             with suppress(WrongUse, MachineCannot):
                 match = competition.match_by_head(head)
-                if match is not None:
-                    return competition.transcript(match)
+                if match is not None and (path := competition.transcript(match)) is not None:
+                    return path, competition.title
         return None
 
 

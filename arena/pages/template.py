@@ -232,6 +232,7 @@ def _shown(value: object) -> object:
 
 
 HTML, JSON, LINES = "text/html; charset=utf-8", "application/json", "application/jsonl"
+SVG, PNG = "image/svg+xml", "image/png"
 MATCHES_A_PAGE = 100
 INDEX = "index.html"
 TABS = {"standings": INDEX, "test": INDEX, "bot": "bots.html", "match": "matches.html", "late": "live.html"}

@@ -17,7 +17,7 @@ from msgspec import Struct
 from arena.errors import MachineCannot, WrongUse
 from arena.pages.bots import bot_file, bot_page, bots_index, bots_page, index_chunks
 from arena.pages.competition import Competition
-from arena.pages.contents import TranscriptPages, pages_hash
+from arena.pages.contents import HEAD, TranscriptPages, pages_hash, replay_path, transcript_path
 from arena.pages.live import feed_page, kiosk_page, late_list, late_match, live_page, season_kiosk_page
 from arena.pages.matches import (
     match_file,
@@ -28,10 +28,24 @@ from arena.pages.matches import (
     page_of_match,
     schedule_page,
 )
+from arena.pages.pictures import card_path, picture_path
 from arena.pages.season import SeasonPages, season_page
 from arena.pages.standings import standings_page
 from arena.pages.tables import GLOSSARY, GLOSSARY_PATH
-from arena.pages.template import ROWS, Page, PageMaker, as_of, asset_at, asset_paths, numbered, page_count
+from arena.pages.template import (
+    HTML,
+    LINES,
+    PNG,
+    ROWS,
+    SVG,
+    Page,
+    PageMaker,
+    as_of,
+    asset_at,
+    asset_paths,
+    numbered,
+    page_count,
+)
 from arena.pages.words import CompetitionFact, State, last_result, state_of, terms_line
 from arena.tournament import NotBegun
 from protocol.codec import encode
@@ -113,11 +127,12 @@ class Website:
         return None
 
     def _of_transcript(self, path: str) -> Page | None:
-        """Return the replay or the transcript at a path."""
-        if found := TRANSCRIPT.fullmatch(path):
-            return self._transcripts.transcript(found["head"])
-        if found := REPLAY.fullmatch(path):
-            return self._transcripts.replay(found["head"], found["viewer"])
+        """Return the file at a path that is made of a match's transcript."""
+        for pattern, kind in OF_TRANSCRIPTS:
+            if found := pattern.fullmatch(path):
+                folder, head = path.partition("/")[0], found["head"]
+                if path == PATHS[folder](head):  # Otherwise it has the hash of other code.
+                    return self._transcripts.page(folder, head, kind)
         return None
 
     def _of_competition(self, competition: Competition, file: str) -> Page | None:
@@ -254,8 +269,15 @@ def _card(competition: Competition) -> Card:
     )
 
 
-REPLAY = re.compile(r"replay/(?P<head>[0-9a-f]{64})-(?P<viewer>[0-9a-f]{16})\.html")
-TRANSCRIPT = re.compile(r"transcript/(?P<head>[0-9a-f]{64})\.jsonl")
+OF_TRANSCRIPTS = (
+    (re.compile(rf"transcript/(?P<head>{HEAD})\.jsonl"), LINES),
+    (re.compile(rf"replay/(?P<head>{HEAD})-[0-9a-f]+\.html"), HTML),
+    (re.compile(rf"picture/(?P<head>{HEAD})-[0-9a-f]+\.svg"), SVG),
+    (re.compile(rf"card/(?P<head>{HEAD})-[0-9a-f]+\.png"), PNG),
+)
+"""Paths of files that are made of a match's transcript, and their media types."""
+PATHS = {"transcript": transcript_path, "replay": replay_path, "picture": picture_path, "card": card_path}
+"""Functions that return these paths by the transcript's head, by the site's folder."""
 Route = tuple[re.Pattern[str], Callable[..., Page | None]]
 ROUTES: tuple[Route, ...] = tuple(
     (re.compile(pattern), make)

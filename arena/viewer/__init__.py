@@ -9,3 +9,4 @@ from arena.viewer.page import (
     runes_of,
     shared_assets,
 )
+from arena.viewer.pictures import PictureAnswer, PictureOrder, make_picture, pictures_installed, placeholder

@@ -46,7 +46,7 @@ def page_of(recording: Recording, only: Eyes | None = None, *, back: tuple[str, 
     )
 
 
-def linked_page_of(recording: Recording, href: Callable[[str], str]) -> str:
+def linked_page_of(recording: Recording, href: Callable[[str], str], data: dict[str, Any] | None = None) -> str:
     """Return the page for all viewpoints, with links to style and script, one folder below the site's top.
 
     It links back to the top, or to the match that `#match=SLUG/18a` in its own address names.
@@ -54,12 +54,14 @@ def linked_page_of(recording: Recording, href: Callable[[str], str]) -> str:
     Args:
         recording: the match.
         href: returns the address of one of `shared_assets`.
+        data: the recording's `page_data`, if it is there already.
     """
     script = "viewer.js"
     if _place(recording.game):
         script = f"viewer-{recording.game}.js"
     back = ("../index.html", "All competitions")
-    return _page(page_data(recording), linked=True, back=back, script=href(script), style=href("viewer.css"))
+    data = data or page_data(recording)
+    return _page(data, linked=True, back=back, script=href(script), style=href("viewer.css"))
 
 
 def shared_assets() -> dict[str, bytes]:
@@ -93,6 +95,22 @@ def _environment() -> Environment:
 def drawing_script() -> str:
     """Return the drawings of all games, as the start of a module: `drawings[GAME].board(view, context)`."""
     return "\n".join([_asset("svg.js"), _asset("motion.js"), *_drawings().values()])
+
+
+def script_of_drawing(game: str) -> str:
+    """Return the script of one game's drawing, which sets `drawings[GAME]`; "" if the game has none."""
+    drawing = _drawing(game)
+    return f"{_asset('svg.js')}\n{drawing}" if drawing else ""
+
+
+def shared_script() -> str:
+    """Return the script that draws a page's data where there is no browser; see `no_browser.js`."""
+    return "\n".join([_asset("steps.js"), _asset("no_browser.js")])
+
+
+def light_style() -> str:
+    """Return the style of pages; outside `@media`, its colours are light."""
+    return _asset("viewer.css")
 
 
 def drawing_style() -> str:

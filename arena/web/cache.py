@@ -27,7 +27,7 @@ MOST_BYTES = 64 * 1024 * 1024
 """Maximum bytes of all cached pages, including their compressed forms."""
 LATE = "late"
 """Start of the file names of pages of matches that are being played."""
-THREADS = 3
+THREADS = 4
 COMPRESSED = 512
 """Pages of fewer bytes are not compressed."""
 LEVEL = 5

@@ -14,17 +14,7 @@ from typing import Protocol
 from msgspec import Struct, field
 
 from arena.errors import MachineCannot, WrongUse, cannot_write
-from arena.pages import (
-    UNFORESEEN,
-    Competition,
-    NoReplayError,
-    Page,
-    Website,
-    replay_page,
-    replay_path,
-    transcript_bytes,
-    transcript_path,
-)
+from arena.pages import PATHS, UNFORESEEN, Competition, MatchFiles, NoReplayError, Page, Website
 from arena.processes import made_in_processes
 from arena.replay import path_text
 from arena.tournament import NotBegun
@@ -46,13 +36,15 @@ MOST_CHARACTERS = 300
 
 
 class Wanted(Struct, frozen=True):
-    """A file to be made from a transcript."""
+    """Files to be made from a transcript."""
 
-    path: str
+    paths: tuple[str, ...]
     transcript: Path
     head: str
+    title: str
+    """Title of the competition."""
     part: str
-    """Unique name in the output's `parts`, under which it is written first."""
+    """Unique start of the names in the output's `parts` under which they are written first."""
 
 
 class Made(Struct, frozen=True):
@@ -105,61 +97,74 @@ class Builder:
         self._under_way: set[str] = set()
         """Paths of files that are being made. Matches of deterministic bots may have the same transcript."""
 
-    def build(self, competitions: Sequence[Competition], *, replays: bool, transcripts: bool) -> Written:
+    def build(
+        self, competitions: Sequence[Competition], *, replays: bool, transcripts: bool, pictures: bool
+    ) -> Written:
         """Write all pages of these competitions, and delete our files that are no longer part of them.
+
+        There are pictures of matches that have a replay only.
 
         Raises:
             WrongUse: a foreign file is in the place of a page, or a file is not a ledger.
             MachineCannot: there is no space.
         """
+        folders = ["transcript"] * transcripts + ["replay"] * replays + ["picture"] * (replays and pictures)
         seasons = seasons_in(competitions)
         website = Website(competitions, live=False, replays=replays, transcripts=transcripts, seasons=seasons)
         for each in competitions:
-            try:
-                matches = each.results().digest.matches
-            except NotBegun:
-                self._write_all(website, [f"{each.slug}/index.html"])
-                continue
-            except (WrongUse, MachineCannot) as error:
-                self.done.unread.append(error.format_message())
-                continue
-            if replays or transcripts:
-                self._progress.begin(f"{each.slug}: replays", matches * (replays + transcripts))
-                try:
-                    for wanted, result in self._make(self._wanted(each, replays=replays, transcripts=transcripts)):
-                        self._put(website, wanted, result)
-                except OSError as error:
-                    raise cannot_write(self._output.folder, error) from None
-            self._progress.begin(f"{each.slug}: matches", matches)
-            for path, source, make in website.match_pages(each.slug):
-                if self._output.has(path, source):
-                    self._count(written=False)
-                else:
-                    self._write(path, make, source)
-            self._progress.begin(f"{each.slug}: pages", None)
-            self._write_all(website, website.paths(each.slug))
+            self._build_competition(website, each, folders)
         self._write_all(website, website.shared_paths())
         self._count(written=self._output.write(NO_JEKYLL, b""))
         if not self.done.unread:  # Else it is unknown which files are no longer wanted.
             self.done.deleted, self.done.left = self._output.delete_rest()
         return self.done
 
-    def _wanted(self, competition: Competition, *, replays: bool, transcripts: bool) -> Iterator[Wanted]:
-        """Yield the replays and transcripts of a competition that do not exist yet."""
+    def _build_competition(self, website: Website, competition: Competition, folders: Sequence[str]) -> None:
+        """Write the pages of a competition, and its matches' files in these folders of the site."""
+        slug = competition.slug
+        try:
+            matches = competition.results().digest.matches
+        except NotBegun:
+            self._write_all(website, [f"{slug}/index.html"])
+            return
+        except (WrongUse, MachineCannot) as error:
+            self.done.unread.append(error.format_message())
+            return
+        if folders:
+            self._progress.begin(f"{slug}: replays", matches * len(folders))
+            try:
+                for wanted, results in self._make(self._wanted(competition, folders)):
+                    for path, result in zip(wanted.paths, results, strict=True):
+                        self._put(website, path, wanted.transcript, result)
+            except OSError as error:
+                raise cannot_write(self._output.folder, error) from None
+        self._progress.begin(f"{slug}: matches", matches)
+        for path, source, make in website.match_pages(slug):
+            if self._output.has(path, source):
+                self._count(written=False)
+            else:
+                self._write(path, make, source)
+        self._progress.begin(f"{slug}: pages", None)
+        self._write_all(website, website.paths(slug))
+
+    def _wanted(self, competition: Competition, folders: Sequence[str]) -> Iterator[Wanted]:
+        """Yield those files of a competition's matches in these folders of the site that do not exist yet."""
         for match in competition.all_matches():
             head = match.played.head
-            paths = [transcript_path(head)] * transcripts + [replay_path(head)] * replays
             transcript = competition.transcript(match)
-            for path in paths:
+            paths = []
+            for path in (PATHS[folder](head) for folder in folders):
                 if path is None or transcript is None:
                     continue
                 if path in self._under_way or self._output.has(path):
                     self._count(written=False)
                 else:
-                    self._under_way.add(path)
-                    yield Wanted(path, transcript, head, str(next(self._numbers)))
+                    paths.append(path)
+            if paths and transcript is not None:
+                self._under_way.update(paths)
+                yield Wanted(tuple(paths), transcript, head, competition.title, str(next(self._numbers)))
 
-    def _make(self, wanted: Iterator[Wanted]) -> Iterator[tuple[Wanted, Made]]:
+    def _make(self, wanted: Iterator[Wanted]) -> Iterator[tuple[Wanted, Sequence[Made]]]:
         """Make files and yield their results. A transcript that breaks a process does not stop the others."""
         make = partial(made, parts=self._output.parts)
         first = list(islice(wanted, WORTH_PROCESSES))
@@ -167,25 +172,24 @@ class Builder:
         if self._jobs == 1 or len(first) < WORTH_PROCESSES:
             yield from ((each, make(each)) for each in wanted)
             return
-        for each, result in made_in_processes(make, wanted, self._jobs, AHEAD):
-            yield each, result or Made(failure="the process that made it was killed")
+        killed = Made(failure="the process that made it was killed")
+        for each, results in made_in_processes(make, wanted, self._jobs, AHEAD):
+            yield each, results or [killed] * len(each.paths)
 
-    def _put(self, website: Website, wanted: Wanted, result: Made) -> None:
-        """Move a replay or transcript to its place, or record why there is none."""
-        self._under_way.discard(wanted.path)
+    def _put(self, website: Website, path: str, transcript: Path, result: Made) -> None:
+        """Move a file of a match to its place, or record why there is none."""
+        self._under_way.discard(path)
         if result.part is None:
             self.done.failures += 1
             if len(self.done.failed) < MOST_TOLD:
-                self.done.failed.append((path_text(wanted.transcript), result.failure))
-            if wanted.path.endswith(".html"):
-                page = website.error(
-                    wanted.path, "No replay", f"The transcript cannot be shown: {result.failure}."
-                )
-                self._count(written=self._output.write(wanted.path, page.body, NO_REPLAY), size=len(page.body))
+                self.done.failed.append((path_text(transcript), result.failure))
+            if path.endswith(".html"):
+                page = website.error(path, "No replay", f"The transcript cannot be shown: {result.failure}.")
+                self._count(written=self._output.write(path, page.body, NO_REPLAY), size=len(page.body))
             else:
                 self._progress.advance()
             return
-        self._output.put(wanted.path, result.part, result.digest, result.size)
+        self._output.put(path, result.part, result.digest, result.size)
         self._count(written=True, size=result.size)
 
     def _write_all(self, website: Website, paths: Iterable[str]) -> None:
@@ -214,16 +218,19 @@ class Builder:
         self._progress.advance()
 
 
-def made(wanted: Wanted, parts: Path) -> Made:
-    """Make a file. Raises OSError if it cannot be written."""
+def made(wanted: Wanted, parts: Path) -> list[Made]:
+    """Make the files of a match. Raises OSError if one cannot be written."""
+    files = MatchFiles(wanted.transcript, wanted.head, wanted.title)
+    return [_made(files, path, parts / f"{wanted.part}-{at}") for at, path in enumerate(wanted.paths)]
+
+
+def _made(files: MatchFiles, path: str, part: Path) -> Made:
     try:
-        make = replay_page if wanted.path == replay_path(wanted.head) else transcript_bytes
-        content = make(wanted.transcript, wanted.head)
+        content = files.content(path.partition("/")[0])
     except NoReplayError as error:
         return Made(failure=str(error))
     except Exception as error:  # noqa: BLE001 - whatever one transcript brings about, the others are to be shown
         # This is shown on a page. The error's own text may contain a path of this machine.
         return Made(failure=f"brings about {type(error).__name__}")
-    part = parts / wanted.part
     part.write_bytes(content)
     return Made(part, sha256(content).digest(), len(content))

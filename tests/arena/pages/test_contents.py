@@ -11,12 +11,14 @@ from arena.pages import (
     Competition,
     NoReplayError,
     Website,
+    card_path,
     contents,
+    picture_path,
     replay_page,
     replay_path,
-    transcript_bytes,
     transcript_path,
 )
+from arena.pages.contents import transcript_bytes
 from arena.tournament import TRANSCRIPTS
 from referee.transcript import Verified, read_transcript, seat_lines, verify_transcript
 from tests.arena.pages.folders import body_of, folder_of
@@ -47,11 +49,18 @@ def test_paths_name_what_is_in_them_and_what_draws_it(mist: Path) -> None:
     head = head_of(mist)
     assert f"transcript/{head}.jsonl" == transcript_path(head)
     assert re.fullmatch(rf"replay/{head}-[0-9a-f]{{16}}\.html", replay_path(head) or "")
+    assert re.fullmatch(rf"picture/{head}-[0-9a-f]{{16}}\.svg", picture_path(head) or "")
+    assert re.fullmatch(rf"card/{head}-[0-9a-f]{{16}}\.png", card_path(head) or "")
 
 
 @pytest.mark.parametrize("head", ["", "../../etc/passwd", "A" * 64, "a" * 63, "a" * 64 + "\n"])
 def test_a_head_that_is_no_hash_has_no_path(head: str) -> None:
-    assert (None, None) == (replay_path(head), transcript_path(head))
+    assert {None} == {path(head) for path in (replay_path, transcript_path, picture_path, card_path)}
+
+
+def test_without_its_packages_there_are_no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("arena.viewer.pictures_installed", lambda: False)
+    assert {None} == {path("a" * 64) for path in (picture_path, card_path)}
 
 
 def test_a_match_that_holds_is_given_whole(mist: Path) -> None:
