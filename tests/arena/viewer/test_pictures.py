@@ -112,16 +112,11 @@ def test_a_drawing_that_fails_costs_its_picture_only(
 
 def make_with(asked: tuple[str, PictureOrder]) -> PictureAnswer:
     """Make a picture by this script instead of the game's drawing; "": by the game's."""
-    from arena.viewer import scripts  # noqa: PLC0415
-
     script, order = asked
-    usual = page.script_of_drawing
-    if script:
-        scripts.script_of_drawing = lambda _: f"{page._asset('svg.js')}\n{script}"
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        if script:
+            patch.setattr("arena.viewer.scripts.script_of_drawing", lambda _: f"{page._asset('svg.js')}\n{script}")
         return make_picture(order)
-    finally:
-        scripts.script_of_drawing = usual
 
 
 def test_a_picture_without_a_board_says_so() -> None:

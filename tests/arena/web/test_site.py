@@ -222,9 +222,9 @@ def test_options_leave_replays_and_transcripts_out_and_delete_what_was_written(r
     assert "picture" not in set(map(os.path.dirname, tree(out)))
     said = told(out, results, "--no-replays")
     assert len(TURNS) == said["deleted"]
-    assert whole - {"replay"} == set(map(os.path.dirname, tree(out)))
+    assert whole - {"replay", "picture"} == set(map(os.path.dirname, tree(out)))
     told(out, results, "--no-replays", "--no-transcripts")
-    assert whole - {"replay", "transcript"} == set(map(os.path.dirname, tree(out)))
+    assert whole - {"replay", "picture", "transcript"} == set(map(os.path.dirname, tree(out)))
     assert not (out / "replay").exists()
 
 
