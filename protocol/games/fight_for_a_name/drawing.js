@@ -24,14 +24,14 @@ drawings["fight-for-a-name"] = (() => {
   const spot = (place) => places[place] ?? (PILLARS[place] ? middle(PILLARS[place]) : null);
   const letter = (colour) => colour[0].toUpperCase();
 
-  function people(x, y, seats, own, nameOf) {
+  function people(place, x, y, seats, own, nameOf) {
     const across = seats.length > 2 ? 3 : 2, small = seats.length > 2 ? 8 : seats.length > 1 ? 11 : 12, shown = seats.length > 6 ? 5 : 6;
     const rows = Math.ceil(Math.min(seats.length, 6) / across);
     const spotOf = (at) => {
       const inRow = Math.min(across, Math.min(seats.length, 6) - Math.floor(at / across) * across);
       return [x + ((at % across) - (inRow - 1) / 2) * (2 * small + 1), y + (Math.floor(at / across) - (rows - 1) / 2) * (2 * small + 1)];
     };
-    return seats.slice(0, shown).map((seat, at) => titled(grown(token(...spotOf(at), seat, small, seat === own ? "own" : ""), { "data-id": `seat-${seat}` }, []), nameOf(seat)))
+    return seats.slice(0, shown).map((seat, at) => titled(grown(token(...spotOf(at), seat, small, seat === own ? "own" : ""), { "data-id": `seat ${seat}` }, []), `seat ${seat}: ${nameOf(seat)}, at ${place}`))
       .concat(seats.length > 6 ? [titled(label(...spotOf(5), `+${seats.length - 5}`, { "font-size": 11, class: "strong" }), listed(seats.slice(5).map(nameOf)))] : []);
   }
 
@@ -105,7 +105,7 @@ drawings["fight-for-a-name"] = (() => {
       }
       const mine = Object.keys(crests(seat) ?? {});
       said.push(`${who(seat, ctx.names)} ${words}${mine.length && !claimed[seat] ? `, crests: ${listed(mine)}` : ""}`);
-      return titled(draw("g", { "data-id": `race-${seat}` }, parts), said.at(-1));
+      return titled(draw("g", { "data-id": `race of seat ${seat}` }, parts), `seat ${seat}: ${said.at(-1)}`);
     });
     const heads = view.players ? [["crest", 147], ["body", 175], ["partings", 209]] : [["hexes held", 170], ...(view.seat === null ? [] : [["crests", 306]])];
     return picture(362, 32 + seats.length * ROW, `The race for a title: ${said.join("; ")}`, heads.map(([text, x]) => label(x, 9, text, { "font-size": 9, class: "name" })),
@@ -150,14 +150,14 @@ drawings["fight-for-a-name"] = (() => {
     const holder = holders[hex], seats = here[hex] ?? [], strength = view.strengths?.[hex];
     const turned = colour === "white" && !(before?.white ?? white).includes(Number(hex));
     const ground = titled(lying(x, y, R - 1.3, { class: `cell hex-${colour}${turned ? " turned" : ""}` }),
-      `${hex}, ${colour}${turned ? " since this round, for a banner" : ""}${holder === undefined ? "" : `, held by ${name(holder)}`}${seats.length ? `, here: ${listed(seats.map(name))}` : ""}${strength ? `, own strength ${strength}` : ""}`);
-    if (hex === "Start") return [ground, [label(x, y - 20, "Start", { "font-size": 9, class: "strong" }), ...people(x, y + 4, seats, view.seat, name)]];
+      `${hex}: ${colour}${turned ? " since this round, for a banner" : ""}${holder === undefined ? "" : `, held by ${name(holder)}`}${seats.length ? `, here: ${listed(seats.map(name))}` : ""}${strength ? `, own strength ${strength}` : ""}`);
+    if (hex === "Start") return [ground, [label(x, y - 20, "Start", { "font-size": 9, class: "strong" }), ...people(hex, x, y + 4, seats, view.seat, name)]];
     const above = [label(x - 9, y - 19, hex, { "font-size": 10, class: `strong on-${colour}` }), label(x + 9, y - 19, letter(colour), { "font-size": 8, class: `on-${colour}` })];
     if (holder !== undefined) {
       const fresh = before && before.holders[hex] !== holder ? "fresh" : "";
       above.push(draw("g", { class: `flag s${holder % 8} ${fresh}` }, draw("path", { d: `M${round(x - 12)} ${round(y + 10)}h24l-5 7l5 7h-24z` }), label(x - 2, y + 17, holder, { "font-size": 11 })));
     }
-    above.push(...people(x, holder === undefined ? y + 4 : y - (seats.length > 3 ? 5 : 3), seats, view.seat, name));
+    above.push(...people(hex, x, holder === undefined ? y + 4 : y - (seats.length > 3 ? 5 : 3), seats, view.seat, name));
     if (strength) above.push(label(x + 21, y + 2, strength, { "font-size": 10, class: `strong on-${colour}` }));
     return [ground, above];
   }
@@ -173,8 +173,8 @@ drawings["fight-for-a-name"] = (() => {
     const [ground, above] = [[], []], state = { colours, holders, white, here, before: last && (view.history.at(-2) ?? { white: [], holders: {} }) };
     for (const [pillar, spots] of Object.entries(PILLARS)) {
       const [x, y] = middle(spots), seats = here[pillar] ?? [];
-      ground.push(draw("g", { class: "pillar" }, draw("title", {}, `${pillar}${seats.length ? `, here: ${listed(seats.map((seat) => who(seat, ctx.names)))}` : ""}`), spots.map(([px, py]) => lying(px, py, R - 1.3))));
-      above.push(label(x, spots[0][1] - (spots.length > 1 ? 8 : 18), pillar, { "font-size": 10, class: "strong" }), ...people(x, spots.length > 1 ? y + 12 : y + 4, seats, view.seat, (seat) => who(seat, ctx.names)));
+      ground.push(draw("g", { class: "pillar" }, draw("title", {}, `${pillar}: pillar${seats.length ? `, here: ${listed(seats.map((seat) => who(seat, ctx.names)))}` : ""}`), spots.map(([px, py]) => lying(px, py, R - 1.3))));
+      above.push(label(x, spots[0][1] - (spots.length > 1 ? 8 : 18), pillar, { "font-size": 10, class: "strong" }), ...people(pillar, x, spots.length > 1 ? y + 12 : y + 4, seats, view.seat, (seat) => who(seat, ctx.names)));
     }
     for (const hex of Object.keys(places)) {
       const [below, top] = hexOf(hex, view, ctx, state);

@@ -42,8 +42,8 @@ drawings.pointing = (() => {
   function spot(x, y, seat, depth, kind, { pointsOf, names, latest }) {
     const points = pointsOf(seat, depth);
     if (seat === null) return draw("g", { class: `seat ${kind}` }, draw("circle", { cx: round(x), cy: round(y), r: R }), label(x, y, points, { "font-size": 11 }));
-    return titled(draw("g", { class: `seat ${kind}`, "data-id": latest ? `seat-${seat}` : null }, draw("circle", { cx: round(x), cy: round(y), r: R }),
-      label(x, y, seat, { "font-size": 12 }), label(x + R + 2, y - R + 2, points, { "font-size": 10, class: "gain" })), `${who(seat, names)}: ${points}`);
+    return titled(draw("g", { class: `seat ${kind}`, "data-id": latest ? `seat ${seat}` : null }, draw("circle", { cx: round(x), cy: round(y), r: R }),
+      label(x, y, seat, { "font-size": 12 }), label(x + R + 2, y - R + 2, points, { "font-size": 10, class: "gain" })), `seat ${seat}: ${who(seat, names)}, ${points}`);
   }
 
   function placed(tree, depth, left, top, kind, parts, scene) {
@@ -130,16 +130,16 @@ drawings.pointing = (() => {
     const most = Math.max(1, ...pieces.map((all) => sum(all, 1))), least = Math.max(0, ...pieces.map((all) => sum(all, -1)));
     const [left, right] = [148, 308], unit = (right - left) / (most + least), zero = left + least * unit, ROW = 23;
     const rows = seats.flatMap((seat, n) => {
-      const y = 13 + n * ROW, found = [token(11, y, seat, 9.5), nameTag(26, y, 116, seat, names, total[seat] === total[seats[0]] ? "strong" : "")];
+      const y = 13 + n * ROW, found = [];
       let [up, down] = [zero, zero];
       pieces[n].forEach((gain, at) => {
         const width = Math.abs(gain) * unit, what = at < 3 && at < rounds.length ? `round ${at + 1}` : "all three rounds";
         if (gain < 0) down -= width;
-        if (gain) found.push(titled(draw("rect", { class: `piece-of p-${at < rounds.length ? at + 1 : "all"} ${gain < 0 ? "lost" : ""}`, x: round(gain > 0 ? up : down), y: y - 7, width: round(Math.max(1, width - 1)), height: 14, rx: 2 }), `${what}: ${signed(gain)}`));
+        if (gain) found.push(titled(draw("rect", { "data-id": `points ${at} of seat ${seat}`, class: `piece-of p-${at < rounds.length ? at + 1 : "all"} ${gain < 0 ? "lost" : ""}`, x: round(gain > 0 ? up : down), y: y - 7, width: round(Math.max(1, width - 1)), height: 14, rx: 2 }), `${what}: ${signed(gain)}`));
         if (gain > 0) up += width;
       });
-      found.push(label(338, y, `${String(total[seat]).replace("-", "−")}${seat === out ? " ✕" : ""}`, { "font-size": 13, class: "strong ends" }));
-      return draw("g", { "data-id": `bar-${seat}` }, found);
+      return [draw("g", { "data-id": `row of seat ${seat}` }, token(11, y, seat, 9.5), nameTag(26, y, 116, seat, names, total[seat] === total[seats[0]] ? "strong" : ""),
+        label(338, y, `${String(total[seat]).replace("-", "−")}${seat === out ? " ✕" : ""}`, { "font-size": 13, class: "strong ends" })), ...found];
     });
     const tall = 13 + seats.length * ROW;
     const said = `Points after ${counts(rounds.length, "round")}: ${listed(seats.map((seat) => `${who(seat, names)} ${total[seat]}${seat === out ? ", eliminated" : ""}`))}`;

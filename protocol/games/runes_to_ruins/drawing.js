@@ -16,20 +16,20 @@ drawings["runes-to-ruins"] = (() => {
   // A card: whose it is, what stands on the grid of seven by five points, and lines below it.
   function card(seat, note, said, ctx, cells, runes, below) {
     const pegs = Array.from({ length: 35 }, (_, at) => draw("circle", { class: "peg", cx: (at % 7) * STEP, cy: Math.floor(at / 7) * STEP, r: 1.4 }));
-    return picture(WIDE, TALL, `${who(seat, ctx.names)}${note ? `, ${note}` : ""}: ${said}`,
+    return picture(WIDE, TALL, `${who(seat, ctx.names)}${note ? `, ${note}` : ""}; ${said}`,
       draw("rect", { class: "card", x: 1.5, y: 1.5, width: WIDE - 3, height: TALL - 3, rx: 8 }),
       token(16, 17, seat, 10), nameTag(30, 17, note ? 70 : 122, seat, ctx.names, "strong"), note ? label(WIDE - 8, 17, note, { "font-size": 9, class: /^found/.test(note) ? "found ends" : "strong ends" }) : null,
       draw("g", { transform: `translate(${LEFT} ${TOP})` }, cells, pegs, runes), below);
   }
 
-  function square(position, kind, words) {
+  function square(of, position, kind, words) {
     const [x, y] = cornerOf(position);
-    return titled(draw("rect", { class: `place ${kind}`, x: x + 1, y: y + 1, width: 2 * STEP - 2, height: 2 * STEP - 2, rx: 3 }), `position ${position}: ${words}`);
+    return titled(draw("rect", { class: `place ${kind}`, x: x + 1, y: y + 1, width: 2 * STEP - 2, height: 2 * STEP - 2, rx: 3 }), `${of}, position ${position}: ${words}`);
   }
 
   // Six runes; each square is coloured as its rune was compared, and has the sign of that.
-  function sixOf(runes, states, ctx, extra = "") {
-    return [runes.map((name, at) => square(at, states[at] ?? "", `${name}${states[at] ? `, ${KINDS[states[at]][0]}` : ""}`)),
+  function sixOf(of, runes, states, ctx, extra = "") {
+    return [runes.map((name, at) => square(of, at, states[at] ?? "", `${name}${states[at] ? `, ${KINDS[states[at]][0]}` : ""}`)),
       [...runes.flatMap((name, at) => rune(name, at, ctx, extra)), ...runes.map((_, at) => {
         const [x, y] = cornerOf(at), sign = KINDS[states[at]]?.[1];
         return sign ? label(x + 2 * STEP - 8, y + 8, sign, { "font-size": 10, class: "sign" }) : null;
@@ -47,7 +47,7 @@ drawings["runes-to-ruins"] = (() => {
 
   // A symbol that is known, with the best guess of others at it.
   function whole(seat, symbol, note, states, ctx, below, saidBelow) {
-    const [cells, runes] = sixOf(symbol, states, ctx), said = symbol.map((name, at) => `${at}: ${name}`).join(", ");
+    const [cells, runes] = sixOf(`seat ${seat}`, symbol, states, ctx), said = symbol.map((name, at) => `${at}: ${name}`).join(", ");
     return card(seat, note, `${said}${states.length ? `; the best guess at it: ${tallySaid(tally(states))}` : ""}${saidBelow}`, ctx, cells, runes, below);
   }
 
@@ -109,7 +109,7 @@ drawings["runes-to-ruins"] = (() => {
     const [x, y] = cornerOf(at), words = [], drawn = [DIVINE, MUNDANE].map((groups, row) => {
       const group = groups.find((each) => one.yes[at].has(each)), out = groups.filter((each) => one.no[at].has(each)), line = y + 13 + row * 14;
       if (group) { words.push(group); return label(x + STEP, line, group, { "font-size": 8, class: "strong" }); }
-      if (out.length) words.push(`not ${listed(out)}`);
+      if (out.length) words.push(`not ${out.join(" or ")}`);
       return groups.map((each, n) => draw("circle", { class: out.includes(each) ? "pip out" : "pip", cx: x + 7.5 + n * 5, cy: line, r: 1.8 }));
     });
     return { drawn: drawn.flat(), said: words.length ? words.join(", ") : "unknown", level: [DIVINE, MUNDANE].some((groups) => groups.some((each) => one.yes[at].has(each))) ? "half" : "" };
@@ -118,9 +118,9 @@ drawings["runes-to-ruins"] = (() => {
   function partly(seat, one, note, ctx) {
     const cells = [], said = [], has = [...one.has], groups = Object.entries(one.counts).filter(([, number]) => number > 0).map(([group, number]) => `${group} ${number}`);
     for (const at of SIX) {
-      if (one.at[at]) { cells.push(square(at, "known", one.at[at])); said.push(`${at}: ${one.at[at]}`); continue; }
+      if (one.at[at]) { cells.push(square(`seat ${seat}`, at, "known", one.at[at])); said.push(`${at}: ${one.at[at]}`); continue; }
       const found = hints(one, at);
-      cells.push(square(at, found.level, found.said), ...found.drawn);
+      cells.push(square(`seat ${seat}`, at, found.level, found.said), ...found.drawn);
       said.push(`${at}: ${found.said}`);
     }
     const lines = [has.length ? `has ${listed(has)}` : "", groups.length ? `groups: ${listed(groups)}` : ""].filter(Boolean);
@@ -160,7 +160,7 @@ drawings["runes-to-ruins"] = (() => {
     const said = `guess: ${guess.map((name, at) => `${at}: ${name}${states[at] ? ` (${KINDS[states[at]][0]})` : ""}`).join(", ")}${found ? `; ${tallySaid(found)}` : ""}${best ? `, next to ${who(best.other, ctx.names)}'s symbol` : ""}`;
     const pips = found ? Object.keys(KINDS).slice(0, 3).flatMap((kind, n) => [draw("rect", { class: `place ${kind}`, x: 8 + n * 52, y: 127, width: 13, height: 13, rx: 2 }),
       label(26 + n * 52, 134, `${KINDS[kind][1]} ${found[n]}`, { "font-size": 10, class: "start strong" })]) : [];
-    return card(seat, note, said, ctx, ...sixOf(guess, states, ctx, "guess"), [...pips, best ? [label(8, 155, "closest:", { "font-size": 9, class: "name start" }), token(56, 155, best.other, 8), nameTag(68, 155, 86, best.other, ctx.names)] : null].flat());
+    return card(seat, note, said, ctx, ...sixOf(`${note} of seat ${seat}`, guess, states, ctx, "guess"), [...pips, best ? [label(8, 155, "closest:", { "font-size": 9, class: "name start" }), token(56, 155, best.other, 8), nameTag(68, 155, 86, best.other, ctx.names)] : null].flat());
   }
 
   function bestOf(guesses, symbol) {
