@@ -1,15 +1,11 @@
 """A tournament's ledger: its terms at the start, later changes, all attempts at matches, and blocks that count.
 
-This is the only module that writes it. It is an SQLite file in WAL mode, which stays intact if a process is killed
-at any moment. Attempts are stored apart from results: a block's matches become results together, when the last of
-them has ended. A void attempt makes its whole block void, which is then played again. Calls wait for the disk;
-from trio, make them in a thread.
+This is the only module that writes entries; `ledger_file` has the file. Attempts are stored apart from results: a
+block's matches become results together, when the last of them has ended. A void attempt makes its whole block
+void, which is then played again. Calls wait for the disk; from trio, make them in a thread.
 """
 
-import os
-import sqlite3
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
 from itertools import chain, islice, starmap
 from operator import attrgetter
 from pathlib import Path
@@ -19,7 +15,7 @@ import msgspec
 import trio
 from msgspec import Struct
 
-from arena.errors import MachineCannot, WrongUse
+from arena.errors import WrongUse
 from arena.quantities import pluralise
 from arena.schedule import FieldChange, ScheduledMatch, What, kind_of
 from arena.statistics import CountedMatch, Reported
@@ -39,35 +35,16 @@ from arena.tournament.aside import (
     held_since,
     hold_ups_of,
 )
-from arena.tournament.ledger_schema import ForeignLedgerError, LedgerClock, prepare
+from arena.tournament.ledger_file import RECENT, LedgerFile
 from protocol.codec import MAX_NESTING, TOO_DEEP, is_deeper
 from protocol.refusals import Conduct
 from referee.host import AttemptResult
-from referee.linux.files import check_regular, for_owner
 from referee.match import HeldUp, SeatReport
 
 LAST = 2**63 - 1
 """SQLite's largest number, which is larger than that of any block."""
 MOST_EVENTS = 10_000
 """Most changes of one tournament. All are read whenever one is accepted."""
-PRIMARY_CODE = 0xFF
-OF_THE_MACHINE = frozenset(
-    {
-        sqlite3.SQLITE_BUSY,
-        sqlite3.SQLITE_CANTOPEN,
-        sqlite3.SQLITE_FULL,
-        sqlite3.SQLITE_IOERR,
-        sqlite3.SQLITE_LOCKED,
-        sqlite3.SQLITE_NOMEM,
-        sqlite3.SQLITE_PERM,
-        sqlite3.SQLITE_READONLY,
-    }
-)
-"""Primary codes of SQLite's errors that the machine causes, not the file."""
-PAGES = 2_000
-"""Number of pages that are copied in one step: 8 MB."""
-RECENT = 2_000
-"""Number of latest attempts that are searched for times: more than any arena makes at once."""
 INTERRUPTED = "interrupted"
 """Reason of a void attempt whose process was stopped, which is nobody's fault."""
 
@@ -145,35 +122,8 @@ class LedgerTimes(Struct, frozen=True, kw_only=True):
     """Block, seating and start of attempts that have not ended. Those of a killed arena never end."""
 
 
-class Ledger:
+class Ledger(LedgerFile):
     """An open ledger. Close it after use; the file is intact even without that."""
-
-    def __init__(self, path: Path) -> None:
-        """Open a ledger, or create it.
-
-        Raises:
-            WrongUse: the file is no ledger, or that of a newer arena.
-            MachineCannot: it cannot be read or written.
-        """
-        self.path = path
-        with self._errors_as_exits(), ExitStack() as undo:
-            self._check_file()
-            _begin(path)
-            # Calls come from trio's worker threads, one at a time.
-            self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-            undo.callback(self._db.close)
-            self._db.execute("PRAGMA journal_mode = WAL")
-            # Without waiting for the disk at each line, 6 ms here. A power cut may lose the last lines, but never
-            # the file; the matches of these lines are played again.
-            self._db.execute("PRAGMA synchronous = NORMAL")
-            self._db.execute("PRAGMA foreign_keys = ON")
-            prepare(self._db)
-            undo.pop_all()
-        self._clock: LedgerClock | None = None
-
-    def close(self) -> None:
-        """Close the file."""
-        self._db.close()
 
     def terms(self) -> dict[str, Any]:
         """Return the terms of the tournament at its start; empty for a new ledger."""
@@ -196,30 +146,6 @@ class Ledger:
         """Return whether changes wait to be accepted."""
         return bool(self._read("SELECT 1 FROM events WHERE block IS NULL AND refused IS NULL LIMIT 1"))
 
-    def copy_to(self, path: Path, step: Callable[[int, int], None]) -> None:
-        """Write a copy of the ledger, readable by its owner alone. Other processes may write the ledger meanwhile.
-
-        Args:
-            path: the copy's path; a file there is replaced.
-            step: called now and then with the number of pages left, and of all pages.
-
-        Raises:
-            MachineCannot: there is no space.
-        """
-        with self._errors_as_exits():
-            self._db.execute("BEGIN")
-        try:
-            with self._errors_as_exits():
-                # The first read fixes the moment. Otherwise SQLite would start again at each line by others.
-                self._begun()
-            with self._errors_as_exits(path):
-                path.unlink(missing_ok=True)
-                _begin(path)
-                with closing(sqlite3.connect(path)) as copy:
-                    self._db.backup(copy, pages=PAGES, progress=lambda _, left, total: step(left, total))
-        finally:
-            self._db.execute("ROLLBACK")
-
     def ended(self, after: int, count: int) -> list[EndedAttempt]:
         """Return up to `count` attempts that have ended and have an id greater than `after`, in order."""
         return self._read(f"{_ENDED} AND id > ? ORDER BY id LIMIT ?", after, count, kind=EndedAttempt)
@@ -232,15 +158,6 @@ class Ledger:
         """Return the number of matches of the blocks before `end` that count."""
         ((count,),) = self._read("SELECT count(*) FROM results WHERE block < ?", end)
         return int(count)
-
-    def damage(self) -> str | None:
-        """Read the whole ledger; return the damage that SQLite finds, or None."""
-        ((found,),) = self._read("PRAGMA integrity_check(1)")
-        return None if found == "ok" else str(found)
-
-    def settle(self) -> None:
-        """Move SQLite's log into the file, unless another process is reading it."""
-        self._read("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def begun(self) -> int:
         """Return the number of blocks that were begun."""
@@ -624,11 +541,6 @@ class Ledger:
             " WHERE set_aside IS NOT NULL AND played IS NOT NULL ORDER BY id"
         )
 
-    def _read(self, query: str, *values: Any, kind: Any = tuple) -> list[Any]:
-        """Return the rows of a query, converted to a type."""
-        with self._errors_as_exits():
-            return msgspec.convert(self._db.execute(query, values).fetchall(), list[kind])
-
     def _events(self) -> list[FieldChange]:
         found = self._db.execute("SELECT id, at, block, refused, kind, data FROM events ORDER BY id")
         names = [name for name, *_ in found.description]
@@ -645,61 +557,8 @@ class Ledger:
         (last,) = self._db.execute("SELECT max(block) FROM attempts").fetchone()
         return 0 if last is None else int(last) + 1
 
-    def _now(self) -> str:
-        """Return the time for an entry: never before that of the last entry, by whichever process."""
-        if self._clock is None:
-            ((latest,),) = self._db.execute(
-                "SELECT max(at) FROM (SELECT max(max(started, coalesce(ended, started))) AS at"
-                " FROM (SELECT started, ended FROM attempts ORDER BY id DESC LIMIT ?)"
-                " UNION ALL SELECT max(at) FROM events)",
-                (RECENT,),
-            )
-            self._clock = LedgerClock(latest)
-        return self._clock.now()
-
     def _void(self, attempt: Attempt, reason: str) -> None:
         self._db.execute("UPDATE attempts SET ended = ?, void = ? WHERE id = ?", (self._now(), reason, attempt.id))
-
-    def _check_file(self) -> None:
-        """Check that the file is regular: SQLite would wait for a fifo, and read a device.
-
-        The file is not opened. Closing it again would remove the locks that SQLite holds on it for other open
-        ledgers of this process, and another process would then remove the log to which these are written.
-        """
-        with suppress(FileNotFoundError):
-            try:
-                check_regular(self.path)
-            except FileNotFoundError:
-                raise
-            except OSError as error:
-                raise WrongUse(f"{self.path}: cannot be read: {error.strerror}") from None
-
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        """Write everything in the block, or nothing."""
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-            self._db.execute("COMMIT")
-        except BaseException:
-            if self._db.in_transaction:
-                self._db.execute("ROLLBACK")
-            raise
-
-    @contextmanager
-    def _errors_as_exits(self, path: Path | None = None) -> Iterator[None]:
-        """Convert SQLite's errors to errors that end the command and name the ledger, or another file."""
-        path = path or self.path
-        try:
-            yield
-        except ForeignLedgerError as error:
-            raise WrongUse(f"{path}: {error}") from None
-        except sqlite3.Error as error:
-            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & PRIMARY_CODE
-            kind = MachineCannot if code in OF_THE_MACHINE else WrongUse
-            raise kind(f"{path}: {error}") from None
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, TypeError) as error:
-            raise WrongUse(f"{path}: not as an arena writes it: {error}") from None
 
 
 def _shallow(text: str) -> Any:
@@ -716,12 +575,6 @@ def _event(row: dict[str, Any]) -> FieldChange:
     if event.kind != row["kind"]:
         raise msgspec.ValidationError(f"event {event.id} is of two kinds")
     return event
-
-
-def _begin(path: Path) -> None:
-    """Create an empty file for its owner alone, if there is none: SQLite's would be readable by others."""
-    with suppress(OSError):  # SQLite says what is wrong.
-        os.close(for_owner(str(path), os.O_WRONLY | os.O_CREAT | os.O_EXCL))
 
 
 def _unused(folder: Path, name: str, number: int) -> Path:

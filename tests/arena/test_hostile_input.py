@@ -16,7 +16,7 @@ from click.testing import Result
 
 from arena.errors import DONE, WRONG_USE, MachineCannot
 from arena.tournament.ledger import Ledger
-from arena.tournament.ledger_schema import APPLICATION, SCHEMA
+from arena.tournament.ledger_file import APPLICATION, SCHEMA
 from arena.tournament.results_folder import LEDGER
 from arena.workers import machine
 from arena.workers.cluster.dask import DaskClient, SchedulerGoneError

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from arena.schedule.fields import Entered, Extended, FieldChange, Withdrawn
 from arena.schedule.round_robin import round_robin
 from arena.tournament.ledger import Ledger
-from arena.tournament.ledger_schema import SCHEMA
+from arena.tournament.ledger_file import SCHEMA
 from referee.host.plan import Plan
 from referee.match.seat_report import SeatReport
 from tests.arena.stand_in import result

@@ -17,9 +17,9 @@ from arena.errors import MachineCannot, WrongUse
 from arena.schedule.blocks import ScheduledMatch
 from arena.schedule.fields import Extended, FieldChange, Withdrawn
 from arena.schedule.round_robin import round_robin
-from arena.tournament import ledger_schema
+from arena.tournament import ledger_file
 from arena.tournament.ledger import INTERRUPTED, MOST_EVENTS, Ledger
-from arena.tournament.ledger_schema import EVENTS, SCHEMA
+from arena.tournament.ledger_file import EVENTS, SCHEMA
 from referee.host.plan import AttemptResult, Plan
 from tests.arena.ledgers import OpenLedger
 from tests.arena.stand_in import result
@@ -211,7 +211,7 @@ def test_a_ledger_of_schema_5_with_a_strangers_trigger_is_refused_and_left_alone
 
 def test_a_migration_that_is_interrupted_leaves_the_old_book(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     broken = EVENTS + "CREATE TABLE results (a TEXT);\n"
-    monkeypatch.setitem(ledger_schema.MIGRATIONS, 5, (ledger_schema.TABLES_5, broken))
+    monkeypatch.setitem(ledger_file.MIGRATIONS, 5, (ledger_file.TABLES_5, broken))
     with pytest.raises(WrongUse, match="table results already exists"):
         Ledger(old)
     monkeypatch.undo()

@@ -9,7 +9,7 @@ import pytest
 from arena.schedule.fields import Extended, Withdrawn
 from arena.terminal import say
 from arena.tournament.ledger import Ledger
-from arena.tournament.ledger_schema import LedgerClock, uptime
+from arena.tournament.ledger_file import LedgerClock, uptime
 from tests.arena.ledgers import OpenLedger
 
 NOON = datetime(2026, 11, 1, 12, tzinfo=UTC)

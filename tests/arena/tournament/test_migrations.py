@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from arena.errors import WrongUse
-from arena.tournament import ledger_schema
+from arena.tournament import ledger_file
 from arena.tournament.ledger import Ledger
-from arena.tournament.ledger_schema import APPLICATION, MIGRATIONS, SCHEMA, TABLES
+from arena.tournament.ledger_file import APPLICATION, MIGRATIONS, SCHEMA, TABLES
 from tests.arena.tournament.old_ledgers import CHANGES, TERMS, fill, old_ledger
 
 OLDEST = 5
@@ -116,7 +116,7 @@ def test_a_migration_that_fails_at_any_step_leaves_the_old_book(
     before = made_of(path), rows_of(path)
     for step in range(schema, SCHEMA):
         tables, done = MIGRATIONS[step]
-        monkeypatch.setitem(ledger_schema.MIGRATIONS, step, (tables, f"{done}CREATE TABLE results (a TEXT);\n"))
+        monkeypatch.setitem(ledger_file.MIGRATIONS, step, (tables, f"{done}CREATE TABLE results (a TEXT);\n"))
         with pytest.raises(WrongUse, match="table results already exists"):
             Ledger(path)
         monkeypatch.undo()

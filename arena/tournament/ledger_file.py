@@ -1,13 +1,23 @@
-"""The ledger's tables, the migration from those of older arenas, and the clock of its entries."""
+"""The file of a ledger: its tables, the migration from those of older arenas, and the clock of its entries.
 
+It is an SQLite file in WAL mode, which stays intact if a process is killed at any moment.
+"""
+
+import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import cache
+from pathlib import Path
+from typing import Any
 
+import msgspec
+
+from arena.errors import MachineCannot, WrongUse
 from arena.terminal import say
+from referee.linux.files import check_regular, for_owner
 
 APPLICATION = 0x41524E41
 """SQLite's application id of a ledger ("ARNA"), which `file` shows, too."""
@@ -67,6 +77,24 @@ CREATE INDEX steps_of_block ON steps (block);
 TABLES = TABLES_5 + EVENTS + STEPS
 MIGRATIONS = {5: (TABLES_5, EVENTS), 6: (TABLES_5 + EVENTS, STEPS)}
 """Tables of an older schema, and the statements that lead to the next one; by schema. No entry is ever removed."""
+PRIMARY_CODE = 0xFF
+OF_THE_MACHINE = frozenset(
+    {
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_NOMEM,
+        sqlite3.SQLITE_PERM,
+        sqlite3.SQLITE_READONLY,
+    }
+)
+"""Primary codes of SQLite's errors that the machine causes, not the file."""
+PAGES = 2_000
+"""Number of pages that are copied in one step: 8 MB."""
+RECENT = 2_000
+"""Number of latest attempts that are searched for times: more than any arena makes at once."""
 
 
 class ForeignLedgerError(Exception):
@@ -188,7 +216,7 @@ class LedgerClock:
             tell: shows a line to the host.
         """
         self._wall, self._elapsed, self._tell = wall, elapsed, tell
-        self._last = _read(latest)
+        self._last = _moment(latest)
         self._at = elapsed()
         self._told = False
 
@@ -216,10 +244,130 @@ def _text(moment: datetime) -> str:
     return moment.isoformat(timespec="milliseconds")
 
 
-def _read(text: str | None) -> datetime | None:
+def _moment(text: str | None) -> datetime | None:
     """Return an untrusted time of the ledger; None if it is invalid or too late to continue from."""
     try:
         found = None if text is None else datetime.fromisoformat(text)
     except (ValueError, TypeError):
         return None
     return found if found is not None and found.tzinfo is not None and found.year < LAST_YEAR else None
+
+
+class LedgerFile:
+    """An open ledger's file, and what all its entries share: errors, transactions and the clock."""
+
+    def __init__(self, path: Path) -> None:
+        """Open a ledger, or create it.
+
+        Raises:
+            WrongUse: the file is no ledger, or that of a newer arena.
+            MachineCannot: it cannot be read or written.
+        """
+        self.path = path
+        with self._errors_as_exits(), ExitStack() as undo:
+            self._check_file()
+            _create(path)
+            # Calls come from trio's worker threads, one at a time.
+            self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+            undo.callback(self._db.close)
+            self._db.execute("PRAGMA journal_mode = WAL")
+            # Without waiting for the disk at each line, 6 ms here. A power cut may lose the last lines, but never
+            # the file; the matches of these lines are played again.
+            self._db.execute("PRAGMA synchronous = NORMAL")
+            self._db.execute("PRAGMA foreign_keys = ON")
+            prepare(self._db)
+            undo.pop_all()
+        self._clock: LedgerClock | None = None
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+    def copy_to(self, path: Path, step: Callable[[int, int], None]) -> None:
+        """Write a copy of the ledger, readable by its owner alone. Other processes may write the ledger meanwhile.
+
+        Args:
+            path: the copy's path; a file there is replaced.
+            step: called now and then with the number of pages left, and of all pages.
+
+        Raises:
+            MachineCannot: there is no space.
+        """
+        with self._errors_as_exits():
+            self._db.execute("BEGIN")
+        try:
+            with self._errors_as_exits():
+                # The first read fixes the moment. Otherwise SQLite would start again at each line by others.
+                self._db.execute("SELECT max(id) FROM attempts").fetchone()
+            with self._errors_as_exits(path):
+                path.unlink(missing_ok=True)
+                _create(path)
+                with closing(sqlite3.connect(path)) as copy:
+                    self._db.backup(copy, pages=PAGES, progress=lambda _, left, total: step(left, total))
+        finally:
+            self._db.execute("ROLLBACK")
+
+    def damage(self) -> str | None:
+        """Read the whole ledger; return the damage that SQLite finds, or None."""
+        ((found,),) = self._read("PRAGMA integrity_check(1)")
+        return None if found == "ok" else str(found)
+
+    def settle(self) -> None:
+        """Move SQLite's log into the file, unless another process is reading it."""
+        self._read("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def _read(self, query: str, *values: Any, kind: Any = tuple) -> list[Any]:
+        """Return the rows of a query, converted to a type."""
+        with self._errors_as_exits():
+            return msgspec.convert(self._db.execute(query, values).fetchall(), list[kind])
+
+    def _now(self) -> str:
+        """Return the time for an entry: never before that of the last entry, by whichever process."""
+        if self._clock is None:
+            ((latest,),) = self._db.execute(
+                "SELECT max(at) FROM (SELECT max(max(started, coalesce(ended, started))) AS at"
+                " FROM (SELECT started, ended FROM attempts ORDER BY id DESC LIMIT ?)"
+                " UNION ALL SELECT max(at) FROM events)",
+                (RECENT,),
+            )
+            self._clock = LedgerClock(latest)
+        return self._clock.now()
+
+    def _check_file(self) -> None:
+        """Check that the file is regular: SQLite would wait for a fifo, and read a device.
+
+        The file is not opened. Closing it again would remove the locks that SQLite holds on it for other open
+        ledgers of this process, and another process would then remove the log to which these are written.
+        """
+        with suppress(FileNotFoundError):
+            try:
+                check_regular(self.path)
+            except FileNotFoundError:
+                raise
+            except OSError as error:
+                raise WrongUse(f"{self.path}: cannot be read: {error.strerror}") from None
+
+    def _transaction(self) -> AbstractContextManager[None]:
+        """Write everything in the block, or nothing."""
+        return _transaction(self._db)
+
+    @contextmanager
+    def _errors_as_exits(self, path: Path | None = None) -> Iterator[None]:
+        """Convert SQLite's errors to errors that end the command and name the ledger, or another file."""
+        path = path or self.path
+        try:
+            yield
+        except ForeignLedgerError as error:
+            raise WrongUse(f"{path}: {error}") from None
+        except sqlite3.Error as error:
+            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & PRIMARY_CODE
+            kind = MachineCannot if code in OF_THE_MACHINE else WrongUse
+            raise kind(f"{path}: {error}") from None
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, TypeError) as error:
+            raise WrongUse(f"{path}: not as an arena writes it: {error}") from None
+
+
+def _create(path: Path) -> None:
+    """Create an empty file for its owner alone, if there is none: SQLite's would be readable by others."""
+    with suppress(OSError):  # SQLite says what is wrong.
+        os.close(for_owner(str(path), os.O_WRONLY | os.O_CREAT | os.O_EXCL))
