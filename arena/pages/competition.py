@@ -241,6 +241,11 @@ class Competition:
         with closing(self._open()) as ledger:
             return ledger.after(block, seating, count)
 
+    def recent_blocks(self, count: int) -> list[tuple[int, str]]:
+        """Return the latest blocks that count, each with the end of its last match; newest first."""
+        with closing(self._open()) as ledger:
+            return ledger.recent_blocks(count)
+
     def match_by_head(self, head: str) -> Reported | None:
         """Return the match whose transcript has this head; None if no match that counts has it."""
         key = self.overview().index.key_of(head)

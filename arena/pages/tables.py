@@ -96,6 +96,11 @@ def in_line(*parts: Cell | str) -> Cell:
     return Cell("", parts=tuple(part if isinstance(part, Cell) else Cell(part, kind=BETWEEN) for part in parts))
 
 
+def plain_text(cell: Cell) -> str:
+    """Return a cell's text without links."""
+    return cell.text + "".join(map(plain_text, cell.parts))
+
+
 GLOSSARY = {
     "95 % interval": "The range in which the true rating most likely lies. The more results, the narrower it is.",
     "bot": "A program that plays.",

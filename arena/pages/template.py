@@ -263,6 +263,8 @@ class PageMaker(Struct, frozen=True, kw_only=True):
     delay: float | None = None
     """Seconds by which unfinished matches are shown late with all secrets; None: they are not shown."""
     seasons: Sequence["SeasonPages"] = ()
+    url: str = ""
+    """Address of the site's top as visitors see it, with a slash at its end; "" if it is unknown."""
 
     def season_of(self, competition: Competition) -> "SeasonPages | None":
         """Return the season that a competition belongs to."""

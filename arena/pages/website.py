@@ -18,6 +18,7 @@ from arena.errors import MachineCannot, WrongUse
 from arena.pages.bots import bot_file, bot_page, bots_index, bots_page, index_chunks
 from arena.pages.competition import Competition
 from arena.pages.contents import HEAD, TranscriptPages, pages_hash, replay_path, transcript_path
+from arena.pages.feeds import FEEDS, atom_feed, json_feed
 from arena.pages.live import feed_page, kiosk_page, late_list, late_match, live_page, season_kiosk_page
 from arena.pages.matches import (
     match_file,
@@ -86,6 +87,7 @@ class Website:
         transcripts: bool = True,
         delay: float | None = None,
         seasons: Sequence[SeasonPages] = (),
+        url: str = "",
     ) -> None:
         """Serve pages of these competitions and seasons.
 
@@ -96,7 +98,7 @@ class Website:
         self._feed = feed
         self._transcripts = TranscriptPages(competitions)
         self._maker = PageMaker(
-            live=live, replays=replays, transcripts=transcripts, delay=delay, seasons=tuple(seasons)
+            live=live, replays=replays, transcripts=transcripts, delay=delay, seasons=tuple(seasons), url=url
         )
 
     def page(self, path: str) -> Page | None:
@@ -191,6 +193,7 @@ class Website:
             yield f"{slug}/{numbered('index', number)}"
         yield f"{slug}/matches.html"
         yield f"{slug}/schedule.html"
+        yield from (f"{slug}/{name}" for name in FEEDS)
 
     def match_pages(self, slug: str) -> Iterator[tuple[str, str, Callable[[], Page]]]:
         """Yield the path of each match's page, the hash of all its inputs, and the function that makes the page.
@@ -291,6 +294,8 @@ ROUTES: tuple[Route, ...] = tuple(
         (rf"bots(?:-(?P<number>{NUMBER}))?\.html", bots_page),
         (rf"bots(?:-(?P<number>{NUMBER}))?\.json", bots_index),
         (rf"bot/(?P<entrant>{NUMBER})(?:-matches-(?P<number>{NUMBER}))?\.html", bot_page),
+        (r"feed\.xml", atom_feed),
+        (r"feed\.json", json_feed),
         (r"live\.html", live_page),
         (r"kiosk\.html", kiosk_page),
         (r"late\.html", late_list),

@@ -484,6 +484,19 @@ class Ledger(LedgerFile):
             under_way=tuple(under_way),
         )
 
+    def recent_blocks(self, count: int) -> list[tuple[int, str]]:
+        """Return the latest blocks that count, each with the end of its last match; newest first.
+
+        They are of the last `RECENT` attempts, as in `times`.
+        """
+        recent = f"(SELECT * FROM attempts ORDER BY id DESC LIMIT {RECENT}) AS recent"  # noqa: S608 - a number
+        rows = self._read(
+            f"SELECT results.block, max(recent.ended) FROM {recent} JOIN results ON results.attempt = recent.id"  # noqa: S608
+            " GROUP BY results.block ORDER BY max(recent.id) DESC LIMIT ?",
+            count,
+        )
+        return [(block, ended) for block, ended in rows]
+
     def under_way(self, block: int, seating: int) -> str | None:
         """Return the transcript's name of the latest running attempt at a match; None if there is none."""
         found = self._read(
