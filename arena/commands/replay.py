@@ -29,7 +29,7 @@ from arena.replay import (
 )
 from arena.reports import over_text
 from arena.terminal import Grid, print_json, progress_bar, progress_console, results_console, show
-from arena.viewer import page_of
+from arena.viewer import VideoOptions, page_of, video_form, video_of, video_steps
 from referee.linux.files import MODE, write_bytes_whole
 from referee.match import SeatHeader
 from referee.transcript import Broken, Differs, TranscriptError, Verified, read_transcript, seat_lines
@@ -59,6 +59,18 @@ class ReplayOptions(Struct, frozen=True, kw_only=True):
             type=click.Path(dir_okay=False, path_type=Path),
         ),
     ] = None
+    video: Annotated[
+        Path | None,
+        option(
+            "Write a video of all steps: OUT.gif or OUT.webp. With --boards, from this viewpoint. Needs the extra"
+            " 'pictures'.",
+            type=click.Path(dir_okay=False, path_type=Path),
+            metavar="OUT",
+        ),
+    ] = None
+    speed: Annotated[
+        Annotated[float, Meta(ge=0.1, le=50)], option("Steps per second of the video.", show_default=True)
+    ] = 1.5
     jobs: Annotated[
         Annotated[int, Meta(ge=1, le=MOST_JOBS)] | None,
         option("Number of processes that verify.  [default: one per core, for more than a few files]"),
@@ -82,13 +94,13 @@ def command(transcripts: tuple[Path, ...], *, asked: ReplayOptions) -> None:
     boards, seat = asked.boards, asked.seat
     if boards is not None and asked.as_json:
         raise WrongUse("--boards: goes without --json; --boards N shows what seat N saw")
-    for flag, value in (("--boards", boards), ("--html", asked.html)):
+    for flag, value in (("--boards", boards), ("--html", asked.html), ("--video", asked.video)):
         if value is not None and seat is not None:
             raise WrongUse(f"{flag}: goes without --seat; --boards N shows what seat N saw")
     if len(transcripts) == 1 and not transcripts[0].is_dir():
         _one(transcripts[0], asked)
         return
-    for flag in ("boards", "seat", "html"):
+    for flag in ("boards", "seat", "html", "video"):
         if getattr(asked, flag) is not None:
             raise WrongUse(f"--{flag}: is for one transcript, and not for {_listed(transcripts)}")
     _many(transcripts_in(transcripts), asked.jobs, as_json=asked.as_json)
@@ -102,7 +114,9 @@ def _listed(transcripts: Sequence[Path]) -> str:
 
 def _one(transcript: Path, asked: ReplayOptions) -> None:
     """Verify a transcript and print a summary; then show its steps or write a page of them."""
-    eyes = None
+    eyes, form = None, ""
+    if asked.video is not None:
+        form = video_form(asked.video)
     with _failures(transcript, as_json=asked.as_json):
         verified, replayed = proved(transcript)
         if asked.seat is not None:
@@ -116,13 +130,16 @@ def _one(transcript: Path, asked: ReplayOptions) -> None:
             print_json(said)
         else:
             _print(said)
-        if eyes is None and asked.html is None:
+        if eyes is None and asked.html is None and asked.video is None:
             return
         record = recording_of_seat if replayed is None else recording_of
         recording = record(transcript)
         if asked.html is not None:
-            _write_page(asked.html, page_of(recording, eyes))
-        elif eyes is not None:
+            _write_file("--html", asked.html, page_of(recording, eyes).encode())
+        if asked.video is not None:
+            video = _video(recording, eyes, VideoOptions(form=form, speed=asked.speed))
+            _write_file("--video", asked.video, video)
+        if eyes is not None and asked.html is None and asked.video is None:
             _show(recording, eyes)
 
 
@@ -144,12 +161,21 @@ def _failures(transcript: Path, *, as_json: bool) -> Iterator[None]:
         raise WrongUse(f"{transcript}: {error}") from None
 
 
-def _write_page(path: Path, text: str) -> None:
-    """Write a page atomically. Only its owner can read it, because it may have a match's secrets."""
+def _video(recording: Recording, eyes: Eyes | None, options: VideoOptions) -> bytes:
+    """Return a video of the steps, and show the progress."""
+    steps = len(video_steps(len(recording.steps)))
+    with progress_bar(progress_console(), TimeElapsedColumn(), TimeRemainingColumn(), transient=True) as bar:
+        task = bar.add_task("frames", total=steps)
+        only = "host" if eyes is None else eyes
+        return video_of(recording, only, options, lambda: bar.advance(task))
+
+
+def _write_file(flag: str, path: Path, content: bytes) -> None:
+    """Write a file atomically. Only its owner can read it, because it may have a match's secrets."""
     try:
-        write_bytes_whole(path, text.encode(), MODE)
+        write_bytes_whole(path, content, MODE)
     except OSError as error:
-        raise WrongUse(f"--html: {path}: {error.strerror}") from None
+        raise WrongUse(f"{flag}: {path}: {error.strerror}") from None
 
 
 def _eyes(boards: str, verified: Verified, transcript: Path) -> Eyes:

@@ -10,3 +10,4 @@ from arena.viewer.page import (
     shared_assets,
 )
 from arena.viewer.pictures import PictureAnswer, PictureOrder, make_picture, pictures_installed, placeholder
+from arena.viewer.video import VideoOptions, video_form, video_of, video_steps

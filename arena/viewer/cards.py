@@ -19,6 +19,14 @@ FEW, SOME = 3, 6
 SMALLER = 0.7
 """Share of its usual size to which a long name shrinks before it is cut."""
 COLOURS = 8
+FRAME = Box(720, 650)
+FRAME_BOARD = Box(720, 490, top=84)
+EDGE = 16
+"""Free pixels at both sides of a frame's words."""
+IN_FRAME = 3
+"""Maximum number of bots that are named above a frame."""
+FRAME_TEXT = 26
+"""Size of their names, in pixels."""
 LAST_LETTER = "\u052f"
 """Last letter of the alphabets that the font has: Latin, Greek and Cyrillic."""
 PUNCTUATION = range(0x1E00, 0x2070)
@@ -40,6 +48,56 @@ def card_svg(data: bytes, drawing: Drawing, title: str, boards: Sequence[Element
     return svg, any(map(_is_other, "".join(svg.itertext())))
 
 
+def frame_svg(data: bytes, drawing: Drawing, at: int, boards: Sequence[Element]) -> tuple[Element, bool]:
+    """Return a video's frame of a step, and whether it has letters as of `card_svg`."""
+    match: dict[str, Any] = decode(data)
+    svg = canvas(FRAME, colour("paper"))
+    if boards:
+        place_boards(svg, boards, FRAME_BOARD)
+    room = FRAME.width - 2 * EDGE
+    left = float(EDGE)
+    for seat in range(match["seats"])[:IN_FRAME]:
+        score = _score(drawing.scores, seat)
+        taken = 1.5 * FRAME_TEXT + _width(score, FRAME_TEXT, strong=True) + 30
+        share = room / min(match["seats"], IN_FRAME) - taken
+        _sign(svg, seat, left + FRAME_TEXT / 2, 34, FRAME_TEXT)
+        left += FRAME_TEXT * 1.4
+        left += 10 + _line(svg, _name(match, seat), 34, FRAME_TEXT, x=left, width=share)
+        left += 20 + _line(svg, score, 34, FRAME_TEXT, x=left, strong=True)
+    _line(svg, drawing.heading, 68, 18, x=EDGE, width=room, fill="soft")
+    for line, text in enumerate(_happened(match["steps"][at])):
+        _line(svg, text, FRAME.height - 54 + 26 * line, 20, x=EDGE, width=room)
+    bar = {"x": "0", "y": str(FRAME.height - 6), "height": "6"}
+    width = FRAME.width * (at + 1) / len(match["steps"])
+    SubElement(svg, "rect", bar | {"width": f"{width:.1f}"}, fill=colour("accent"))
+    return svg, any(map(_is_other, "".join(svg.itertext())))
+
+
+def _happened(step: dict[str, Any]) -> list[str]:
+    """Return what happened in a step in at most two lines: the weightiest remarks, in their order."""
+    remarks: list[tuple[str, int]] = step.get("remarks", [])
+    if not remarks:
+        return [step.get("title", "")]
+    by_weight = sorted(range(len(remarks)), key=lambda number: (-remarks[number][1], number))
+    return [remarks[number][0] for number in sorted(by_weight[:2])]
+
+
+def _name(match: dict[str, Any], seat: int) -> str:
+    return match["names"][seat] or f"seat {seat}"
+
+
+def _score(scores: Sequence[float | None] | None, seat: int) -> str:
+    score = None if scores is None or seat >= len(scores) else scores[seat]
+    return "" if score is None else f"{score:g}"
+
+
+def _sign(svg: Element, seat: int, middle: float, level: float, size: float) -> None:
+    """Add a seat's sign: its number on its colour."""
+    circle = {"cx": f"{middle:.1f}", "cy": f"{level:.1f}", "r": f"{size / 2:.1f}"}
+    SubElement(svg, "circle", circle, fill=colour(f"s{seat % COLOURS}"))
+    _line(svg, str(seat), level, size * 0.6, x=middle, anchor="middle", fill="on", strong=True)
+
+
 def _bots(svg: Element, match: dict[str, Any], scores: Sequence[float | None] | None) -> None:
     """Add a line per bot, the best ones first, with its sign and its score."""
     places: list[int | None] = match["places"]
@@ -53,15 +111,11 @@ def _bots(svg: Element, match: dict[str, Any], scores: Sequence[float | None] | 
     level = 350 - pitch * (len(named) + (len(named) < len(order)) - 1) // 2
     for seat in named:
         won = places[seat] == 1
-        score = "" if scores is None or seat >= len(scores) or scores[seat] is None else f"{scores[seat]:g}"
+        score = _score(scores, seat)
         taken = _width(score, size, strong=won) + 20 * bool(score)
-        fill = colour(f"s{seat % COLOURS}")
-        middle = {"cx": str(LEFT + size * 0.5), "cy": str(level), "r": str(size * 0.5)}
-        SubElement(svg, "circle", middle, fill=fill)
-        _line(svg, str(seat), level, size * 0.6, x=LEFT + size * 0.5, anchor="middle", fill="on", strong=True)
+        _sign(svg, seat, LEFT + size * 0.5, level, size)
         left = LEFT + size * 1.35
-        name = match["names"][seat] or f"seat {seat}"
-        _line(svg, name, level, size, x=left, width=RIGHT - left - taken, strong=won)
+        _line(svg, _name(match, seat), level, size, x=left, width=RIGHT - left - taken, strong=won)
         _line(svg, score, level, size, x=RIGHT, anchor="end", strong=won)
         level += pitch
     if len(named) < len(order):
@@ -79,8 +133,8 @@ def _line(
     anchor: str = "start",
     fill: str = "ink",
     strong: bool = False,
-) -> None:
-    """Add a line of text, its middle at a level; with a width, made to fit."""
+) -> float:
+    """Add a line of text, its middle at a level; with a width, made to fit. Return its width in pixels."""
     text = in_xml(text)
     if width is not None:
         full = _width(text, size, strong=strong)
@@ -90,6 +144,7 @@ def _line(
     made = SubElement(svg, "text", x=f"{x:.1f}", y=f"{level + 0.35 * size:.1f}", fill=colour(fill))
     made.attrib |= {"font-size": f"{size:.1f}", "font-weight": weight, "text-anchor": anchor}
     made.text = text
+    return _width(text, size, strong=strong)
 
 
 def _fitting(text: str, size: float, width: float, *, strong: bool) -> str:

@@ -67,7 +67,9 @@ class PictureOrder(Struct, frozen=True, kw_only=True):
     eyes: str = "host"
     form: Format = "svg"
     card: str | None = None
-    """Title of the match's card; None: the board alone is drawn."""
+    """Title of the match's card; None: no card."""
+    is_frame: bool = False
+    """True to draw a video's frame: the board with names, scores, and what happened. Otherwise the board alone."""
     size: Box = PICTURE
     """Size of a picture of the board alone."""
 
@@ -104,18 +106,21 @@ class PictureMaker:
 
     def picture(self, order: PictureOrder) -> bytes:
         """Draw a step. Raises DrawingFailedError if there is no drawing of it; a card is made without one."""
-        from arena.viewer.cards import CARD, card_svg  # noqa: PLC0415
+        from arena.viewer.cards import CARD, FRAME, card_svg, frame_svg  # noqa: PLC0415
 
         try:
             drawing = self._drawing(order)
             boards = list(_boards(drawing.tree))[:MOST_BOARDS]
         except DrawingFailedError:
-            if order.card is None:
+            if order.card is None and not order.is_frame:
                 raise
             drawing, boards = Drawing("", "", None, None), []
         if order.card is not None:
             svg, has_other_letters = card_svg(order.data, drawing, order.card, boards)
             return _written(svg, CARD, order.form, other_fonts=has_other_letters)
+        if order.is_frame:
+            svg, has_other_letters = frame_svg(order.data, drawing, order.at, boards)
+            return _written(svg, FRAME, order.form, other_fonts=has_other_letters)
         if not boards:
             raise DrawingFailedError("there is no board")
         svg = canvas(order.size, colour("panel"))
