@@ -17,6 +17,7 @@ from rich.live import Live
 from rich.text import Text
 
 from arena.errors import WrongUse
+from arena.live.moments import Commentator, distinct_names
 from arena.quantities import pluralise
 from arena.terminal import Screen, shortened
 from protocol.text import drawing_of
@@ -59,6 +60,8 @@ class Watcher:
         self._live: Live | None = None
         if in_place and console.is_terminal:
             self._live = Live(console=console, auto_refresh=False, vertical_overflow="crop")
+        self._commentator: Commentator | None = None
+        """The commentator of a match that the host watches; None before the first step."""
         self._told: list[Event] = []
         self._waiting: deque[_Step] = deque()
         self._left_out = 0
@@ -116,13 +119,14 @@ class Watcher:
                     return
                 step = self._waiting.popleft()
                 behind, left_out, self._left_out = len(self._waiting), self._left_out, 0
-            self._draw(step, _lag(behind, left_out))
+            self._draw(step, behind, left_out)
             with self._changed:
                 self._changed.wait_for(lambda: self._stopped, timeout=self._delay)
 
-    def _draw(self, step: _Step, note: str = "") -> None:
+    def _draw(self, step: _Step, behind: int = 0, left_out: int = 0) -> None:
+        """Draw a step, with the number of steps that wait and of those left out before it."""
         game = step.game.name
-        events, words = [], []
+        events, words = [], self._remarks(step, left_out)
         for each in step.addressed:
             if may_know(self._eyes, each.seat):
                 events.append(each.event)
@@ -130,7 +134,7 @@ class Watcher:
                 if each.seat is not None:
                     text = f"to seat {each.seat} ({self._names[each.seat]}): {text}"
                 words.append(text)
-        if note:
+        if note := _lag(behind, left_out):
             words.append(note)
         self._told += events
         view = view_of(step.game, step.state, self._eyes)
@@ -142,6 +146,15 @@ class Watcher:
         lines = laid_out(self._console, board, words, width=width)
         # One line less than the height: the cursor occupies the last one.
         self._live.update(joined(part_of(lines, scroll=0, width=width, height=height - 1)[0]), refresh=True)
+
+    def _remarks(self, step: _Step, left_out: int) -> list[str]:
+        """Return the commentary on a step for the host, who may know everything; nothing if steps are missing."""
+        if self._eyes != "host":
+            return []
+        if self._commentator is None:
+            self._commentator = Commentator(step.game.name, distinct_names(self._names))
+        remarks, _ = self._commentator.comment(view_of(step.game, step.state, "host"), step.addressed)
+        return [] if left_out else [remark.text for remark in remarks]
 
     def _print(self, board: Text, words: Sequence[str]) -> None:
         """Print one step below an empty line."""

@@ -120,9 +120,16 @@ class Recording(Struct):
     """Printable `BotIdentity.manifest_text`; indexed by seat."""
 
     def lines(self, number: int, eyes: Eyes) -> Iterator[str]:
-        """Yield the texts of a step, counted from 0, that this viewpoint may know."""
+        """Yield the texts of a step, counted from 0, that this viewpoint may know: for the host remarks first."""
         step = self.steps[number]
-        yield f"step {number + 1} of {len(self.steps)}: {step.title}"
+        place = f"step {number + 1} of {len(self.steps)}"
+        remarks = [*step.faults, *step.remarks] if eyes == "host" else []
+        if remarks:
+            yield place
+            yield from (remark.text for remark in remarks)
+            yield step.title
+        else:
+            yield f"{place}: {step.title}"
         for fact in step.facts:
             if may_know(eyes, fact.seat):
                 yield fact.text

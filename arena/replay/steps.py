@@ -13,9 +13,8 @@ import msgspec
 from msgspec import Raw
 
 from arena.errors import WrongUse
-from arena.live import Eyes, clock_text, view_of
+from arena.live import CONDUCTS, Commentator, Eyes, clock_text, distinct_names, view_of
 from arena.quantities import duration, pluralise
-from arena.replay.moments import CONDUCTS, Commentator, distinct_names
 from arena.replay.recording import (
     KINDS_KEPT,
     MOST_STEPS,

@@ -213,4 +213,9 @@ addEventListener("keydown", (event) => {
 const plays = fromLink();
 show();
 if (plays && !calm.matches) playing(true);
-document.body.dataset.ready = "yes";
+// The curve needs the scores of all steps, so the board is painted first.
+requestAnimationFrame(() => setTimeout(() => {
+  curveWaits = false;
+  showCurve(state.at);
+  document.body.dataset.ready = "yes";
+}));

@@ -111,8 +111,9 @@ function curveOf(eyes) {
 const MOST_MARKS = 80;
 // What was not looked at yet is not drawn: nobody learns the end at the first step.
 const CURVE_LEFT = 24, CURVE_WIDE = 250;
-let curveEyes = null, curveTo = -1, cursor = null;
+let curveWaits = true, curveEyes = null, curveTo = -1, cursor = null;
 function showCurve(at) {
+  if (curveWaits) return;
   const x = (step) => round(CURVE_LEFT + (step / Math.max(1, LAST)) * CURVE_WIDE);
   if (curveEyes !== state.eyes || curveTo < at) {
     curveEyes = state.eyes;

@@ -36,6 +36,28 @@ def test_the_host_hears_and_sees_all() -> None:
     assert "(as the host)" in watched("host")
 
 
+def test_the_host_alone_reads_the_commentary() -> None:
+    assert "ann places G5" in commented("host")
+    for eyes in ("spectator", 0, 1):
+        assert "ann places G5" not in commented(eyes)
+
+
+def test_no_commentary_is_made_over_a_gap(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watch, "MOST_WAITING", 1)
+    assert "ann places G5" not in commented("host", delay=0.001)
+
+
+def commented(eyes: Eyes, delay: float = 0) -> str:
+    """Return what these eyes are shown of a match after its first turns, all given before they are drawn."""
+    screen = io.StringIO()
+    watcher = Watcher(Screen(file=screen, width=200), eyes, ("ann", "bob"), delay=delay)
+    for number in (1, 2):
+        watcher(*table(*TURNS[:number]))
+    with watcher:
+        pass
+    return screen.getvalue()
+
+
 def test_eyes_are_named_spectator_host_or_a_seat_there_is() -> None:
     assert ["spectator", "host", 1] == [read_eyes("--watch", text, 2) for text in ("spectator", "host", "1")]
     for text in ("2", "-1", "referee", "", "1.0"):

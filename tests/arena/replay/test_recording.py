@@ -100,7 +100,17 @@ def test_who_acted_and_in_what_time_is_said(recording: Recording) -> None:
     assert "seat 0 (troubled): A1, in less than 1 ms" in told(recording, 1)
     assert "seat 1 (bob): " in told(recording, 2)
     assert ", in 1.0 s" in told(recording, 2)
-    assert "step 2 of 13: window 0 (turn), over at 0:00.0" in told(recording, 1)
+    assert "step 2 of 13: window 0 (turn), over at 0:00.0" in told(recording, 1, "spectator")
+
+
+def test_a_step_opens_with_its_remarks_for_the_host_alone(recording: Recording) -> None:
+    lines = told(recording, 7).splitlines()
+    assert ["step 8 of 13", "troubled misses the deadline: plays the default"] == lines[:2]
+    assert "troubled gives up a piece in the centre" == lines[2]
+    assert lines[3].startswith("window 6 (turn), over at 1:")
+    for eyes in ("spectator", 0, 1):
+        assert "misses" not in told(recording, 7, eyes)
+        assert "gives up" not in told(recording, 7, eyes)
 
 
 def test_what_was_refused_is_said_in_the_words_that_the_bot_was_told(recording: Recording) -> None:

@@ -1,4 +1,4 @@
-"""Remarks on the steps of a recorded match: those of the game's commentary, and the faults of bots.
+"""Remarks on the steps of a match: those of the game's commentary, and the faults of bots.
 
 A game's commentary may come from another package, and a transcript from elsewhere may hold positions that no
 commentary foresaw. So an error costs the remarks on its step, and texts and their number are limited.

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from arena.live.moments import MOST_REMARKS, TEXT, distinct_names
 from arena.replay import Recording, recording_of, recording_of_seat
-from arena.replay.moments import MOST_REMARKS, TEXT, distinct_names
 from protocol.text import COMMENTARIES, Remark, Scene
 from referee.transcript import read_transcript, seat_lines
 
@@ -94,7 +94,7 @@ def test_a_seats_own_file_and_a_game_without_commentary_have_none(
     own = tmp_path / "own.jsonl"
     own.write_bytes(b"".join(seat_lines(read_transcript(THREE_TURNS), 0)))
     assert [] == said(recording_of_seat(own))
-    monkeypatch.setattr("arena.replay.moments.COMMENTARIES", {})
+    monkeypatch.setattr("arena.live.moments.COMMENTARIES", {})
     recording = recording_of(THREE_TURNS)
     assert [] == said(recording)
     assert all([] == step.scores for step in recording.steps)
