@@ -17,6 +17,7 @@ from arena.config.entries import (
     say_link,
     short_name,
 )
+from arena.config.face import FACE, FACE_FILES, IMAGES, MOST_IMAGE_BYTES, Face, Team, read_face, write_face
 from arena.config.season_file import (
     Season,
     Stage,

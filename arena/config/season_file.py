@@ -16,10 +16,12 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 from msgspec.structs import fields, replace
 
+from arena.config.face import Face
 from arena.config.tournament_file import (
     FilePlace,
     Tournament,
     TournamentFile,
+    check_face,
     labels_of_file,
     results_of,
     spec_of,
@@ -71,7 +73,7 @@ class StageRules(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 SPELLED = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight", 9: "nine", 10: "ten"}
 OF_THE_SEASON = frozenset(
     {"game", "bots", "seed", "results", "limits", "build_limits", "entry", "broken", "concurrency", "workers"}
-    | {"notices"}
+    | {"notices", *Face.__struct_fields__}
 )
 """Fields of a tournament's file that a stage cannot override."""
 FIELDS = {each.name: each for each in fields(TournamentFile)}
@@ -207,6 +209,7 @@ def read_season(path: Path) -> Season:
     labels = labels_of_file(replace(form, fill=None), place)
     results = results_of(path, form)
     season = Season(file=path, text=text, form=form, labels=labels, stages=stages, results=results)
+    check_face(form, place)
     _check_sizes(season, place)
     return season
 

@@ -26,6 +26,7 @@ from arena.config.entries import (
     label_of,
     labels_of,
 )
+from arena.config.face import BadFaceError, Face, image_of
 from arena.errors import WrongUse
 from arena.options import default_folder
 from arena.schedule import (
@@ -108,7 +109,7 @@ class Notices(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return f"Notices(events={self.events}, void_after={self.void_after}, failing_after={self.failing_after})"
 
 
-class TournamentFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class TournamentFile(Face, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The fields of a tournament file. Paths in it are relative to its folder."""
 
     game: str
@@ -116,7 +117,7 @@ class TournamentFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Folders, `FOLDER@REVISION`, names of built-in bots, or `remote:FILE` for a bot with a key."""
     variant: str | None = None
     """Variant of the game; None: the default."""
-    options: dict[str, Any] = {}
+    options: Mapping[str, Any] = {}
     format: FormatName = "round_robin"
     blocks: Positive = 1
     """Number of blocks for each pair that meets; with more than two seats, of rounds in which every bot plays one
@@ -324,6 +325,7 @@ def tournament_of(
     options = _options(form, game, variant, place)
     _check_clock(form, game, variant, place)
     _check_notices(form, place)
+    check_face(form, place)
     seats = game.seats(options)
     if wrong := complaint(_spec(form, seats), form.game):
         raise place.wrong(*wrong)
@@ -521,6 +523,33 @@ def _check_notices(form: TournamentFile, place: FilePlace) -> None:
         return
     if wrong := url_complaint(form.notices.url):
         raise place.wrong("notices.url", wrong)
+
+
+def check_face(form: Face, place: FilePlace) -> None:
+    """Check the links, the image and the teams of a form's face.
+
+    Raises:
+        WrongUse: one line with file, line and field of what is wrong.
+    """
+    links = {"link": form.link} | {f"teams[{number}].link": team.link for number, team in enumerate(form.teams)}
+    for field, link in links.items():
+        if link is not None and (wrong := url_complaint(link)):
+            raise place.wrong(field, wrong)
+    names = [team.name for team in form.teams]
+    if alike := first_alike(names):
+        before, number = alike
+        raise place.wrong(f"teams[{number}].name", f"{names[number]!r} looks like the name of teams[{before}]")
+    team_of: dict[str, int] = {}
+    for number, team in enumerate(form.teams):
+        for index, label in enumerate(team.bots):
+            if label in team_of:
+                what = f"{label!r} is a bot of teams[{team_of[label]}], too"
+                raise place.wrong(f"teams[{number}].bots[{index}]", what)
+            team_of[label] = number
+    try:
+        image_of(form, place.path.parent)
+    except BadFaceError as error:
+        raise place.wrong(error.field, error.what) from None
 
 
 def url_complaint(url: str) -> str | None:

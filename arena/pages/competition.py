@@ -18,13 +18,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from arena.arrays import Whole, np
+from arena.config import FACE, MOST_IMAGE_BYTES, Face, read_face
 from arena.errors import WrongUse
 from arena.quantities import Table
 from arena.regression import USAGE, DecisionDiff, RegressionHistory, history_of, read_decision_diffs
 from arena.reports import batches_of
 from arena.schedule import Block, EntriesClosed, Fixed, ScheduleSpec, Tie, format_of, next_round
-from arena.season import Finish, finishes_of, title_of
-from arena.statistics import CountedMatch, Reported, StandingsRow
+from arena.season import Finish, finishes_of, is_of_season, title_of
+from arena.statistics import CountedMatch, Reported, StandingsRow, Upset, latest_upset
 from arena.tournament import (
     DECISIONS,
     LEDGER,
@@ -36,6 +37,7 @@ from arena.tournament import (
     is_held,
     load_results,
 )
+from referee.linux.files import read_regular
 from referee.match import SeatReport
 
 if TYPE_CHECKING:
@@ -134,8 +136,40 @@ class Overview(Struct, frozen=True, kw_only=True):
     """Known number of matches in total; None for a regression test and for an endless ladder."""
     finishes: tuple[Finish, ...] = ()
     """Final results of the bots of a season's stage, for the next stage's rule; empty elsewhere."""
+    upset: Upset | None = None
+    """The latest upset; None if there is none, and in a regression test."""
     explained: tuple[DecisionDiff, ...] = ()
     """Decisions of a regression test in which head differs from base; empty unless they were requested."""
+
+
+class FaceFile:
+    """The file of a face, read again when it has changed."""
+
+    def __init__(self, folder: Path) -> None:
+        """Use the face in a results folder."""
+        self._folder = folder
+        self._read: tuple[tuple[int, ...], Face] = ((), Face())
+
+    def read(self) -> Face:
+        """Return the face; without any field if there is none."""
+        try:
+            its = (self._folder / FACE).stat()
+        except OSError:
+            return Face()
+        stamp = (its.st_ino, its.st_size, its.st_mtime_ns)
+        if self._read[0] != stamp:
+            self._read = (stamp, read_face(self._folder))
+        return self._read[1]
+
+    def image(self) -> bytes | None:
+        """Return the content of the face's image; None if it has none, or if that cannot be read."""
+        image = self.read().image
+        if image is None:
+            return None
+        try:
+            return read_regular(self._folder / image, MOST_IMAGE_BYTES)
+        except (OSError, ValueError):
+            return None
 
 
 class Competition:
@@ -145,14 +179,27 @@ class Competition:
         """Use a results folder; `slug` is its name in paths."""
         self.slug = slug
         self.folder = folder
-        self.title = title_of(folder)
         self._lock = Lock()
         self._read: tuple[Stamp, Overview] | None = None
+        self._face = FaceFile(folder)
 
     @property
     def name(self) -> str:
         """The folder's name, without that of its season."""
         return self.folder.resolve().name
+
+    @property
+    def face(self) -> Face:
+        """The face of the competition as it was written last."""
+        return self._face.read()
+
+    @property
+    def title(self) -> str:
+        """The face's title, or the folder's name; in a season, with the name of the stage."""
+        title = self.face.title
+        if title is None:
+            return title_of(self.folder)
+        return f"{title}: {self.name}" if is_of_season(self.folder) else title
 
     @property
     def ledger(self) -> Path:
@@ -167,7 +214,8 @@ class Competition:
     def stamp(self) -> Stamp:
         """Return a value that changes when the ledger changes, and when an arena starts or stops playing."""
         found = [(0, int(self.running))]
-        for path in (self.ledger, self.ledger.with_name(f"{LEDGER}-wal"), self.folder / DECISIONS):
+        files = (LEDGER, f"{LEDGER}-wal", DECISIONS, FACE)
+        for path in map(self.folder.joinpath, files):
             try:
                 its = path.stat()
             except OSError:
@@ -175,6 +223,10 @@ class Competition:
             if its.st_size:  # Readers create and remove an empty file.
                 found.append((its.st_size, its.st_mtime_ns))
         return tuple(found)
+
+    def image(self) -> bytes | None:
+        """Return the content of the face's image; None if there is none."""
+        return self._face.image()
 
     def as_of(self) -> float | None:
         """Return the wall-clock time in seconds of the last look at the ledger; None if that was recent."""
@@ -313,9 +365,10 @@ def overview_of(
     )
     if spec is None:
         return overview
+    upset = latest_upset(digest, found.played)
     format_ = format_of(spec)
     total = None if spec.endless else _total(found, coming)
-    overview = replace(overview, order=format_.order_text, total=total)
+    overview = replace(overview, order=format_.order_text, total=total, upset=upset)
     if contest is not None:
         own, bracket = format_.table(contest, digest.standings), format_.bracket(contest)
         overview = replace(overview, own=own, bracket=bracket)

@@ -7,11 +7,13 @@ from typing import Any
 
 from msgspec import Struct
 
+from arena.config import Face
 from arena.errors import MachineCannot, WrongUse
-from arena.pages.competition import Competition, Overview
+from arena.pages.competition import Competition, FaceFile, Overview
+from arena.pages.face import markdown
 from arena.pages.standings import BracketRound, bracket_rounds
 from arena.pages.tables import PageTable, table
-from arena.pages.template import Page, PageMaker, as_of
+from arena.pages.template import Page, PageMaker, as_of, game_link
 from arena.pages.words import State, last_result, state_of
 from arena.quantities import pluralise
 from arena.reports import part_table, season_state_text, terms_told
@@ -55,8 +57,22 @@ class SeasonPages:
         """Use a season's results folder; `competitions` are those in this folder."""
         self.slug = slug
         self.folder = folder
-        self.title = folder.resolve().name
+        self._face = FaceFile(folder)
         self.competitions = {each.folder.name: each for each in competitions}
+
+    @property
+    def face(self) -> Face:
+        """The face of the season as it was written last."""
+        return self._face.read()
+
+    @property
+    def title(self) -> str:
+        """The face's title, or the folder's name."""
+        return self.face.title or self.folder.resolve().name
+
+    def image(self) -> bytes | None:
+        """Return the content of the face's image; None if there is none."""
+        return self._face.image()
 
     def holds(self, competition: Competition) -> bool:
         """Return whether a competition is a tournament of this season."""
@@ -113,6 +129,7 @@ class SeasonPages:
             firsts = [("", label) for _, label in firsts]
         return {
             "about": season_line(read, fields),
+            "games": list(dict.fromkeys(overview.found.terms.get("game") for overview in read.values())),
             "last": max(filter(None, map(last_result, read.values())), key=lambda fact: fact.at, default=None),
             "state": State(kind, season_state_text(len(plans), done)),
             "stages": [self._stage(plan, seen, fields, href) for plan in plans],
@@ -156,7 +173,10 @@ def season_page(maker: PageMaker, season: SeasonPages) -> Page:
 
     path = f"{season.slug}/index.html"
     when = as_of(season.competitions.values())
-    return maker.page("season", path, title=season.title, as_of=when, **season.context(href))
+    context, face = season.context(href), season.face
+    context["games"] = list(filter(None, map(game_link, context["games"])))
+    texts = {"about_text": markdown(face.about), "rules_text": markdown(face.rules)}
+    return maker.page("season", path, title=season.title, face=face, as_of=when, **texts, **context)
 
 
 def season_line(read: Mapping[str, Overview], fields: Sequence[Field]) -> str:

@@ -11,9 +11,10 @@ from msgspec.structs import replace
 
 from arena.pages.charts import HeatCell, Interval, IntervalChart, LineChart, heat_cell, interval_chart, line_chart
 from arena.pages.competition import Competition, Overview
+from arena.pages.face import face_context
 from arena.pages.tables import Cell, PageTable, table
 from arena.pages.template import ROWS, Page, PageMaker, numbered, numbered_links, page_count
-from arena.pages.words import facts, last_result, moment, rating_text, terms, terms_line
+from arena.pages.words import ends_text, facts, last_result, moment, rating_text, terms, terms_line
 from arena.quantities import Column, duration, pluralise
 from arena.regression import RegressionHistory, answers, evidence
 from arena.reports import (
@@ -103,6 +104,10 @@ def standings_page(maker: PageMaker, competition: Competition, number: int = 1) 
         facts=facts(overview),
         terms=terms(overview),
         pages=numbered_links(number, pages, "index"),
+        first_page=number == 1,
+        finished=overview.finished,
+        ends=ends_text(overview),
+        **face_context(competition, overview),
         **standings_context(overview, "bot/{}.html".format, first=(number - 1) * ROWS),
         **test_context(overview),
     )

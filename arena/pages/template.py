@@ -29,6 +29,7 @@ from referee.display_text import printable, printable_name
 
 if TYPE_CHECKING:
     from arena.pages.season import SeasonPages
+    from arena.viewer import Minute
 
 NAMES = ("site.css", "site.js", "live.css")
 DRAWING = "drawing.css"
@@ -88,7 +89,8 @@ def _contents() -> dict[str, bytes]:
 
     # Each script gets its own scope, because the drawings and the scripts may use the same names.
     live = b'(() => {\n"use strict";\n%b\n{\n%b}\n})();\n' % (drawing_script().encode(), _own("live.js"))
-    drawn = {"live.js": live, DRAWING: f"{drawing_style()}{LARGE}".encode()}
+    game = b'(() => {\n"use strict";\n%b\n{\n%b}\n})();\n' % (drawing_script().encode(), _own("game.js"))
+    drawn = {"live.js": live, "game.js": game, DRAWING: f"{drawing_style()}{LARGE}".encode()}
     return {name: _own(name) for name in NAMES} | drawn | shared_assets()
 
 
@@ -298,11 +300,32 @@ class PageMaker(Struct, frozen=True, kw_only=True):
             season=season,
             tab=TABS.get(template, f"{template}.html"),
             here="../" * file.count("/"),
+            game=game_link(overview.found.terms.get("game")),
             state=state_of(overview),
             is_test=overview.history is not None,
             as_of=as_of([competition]),
             **values,
         )
+
+
+def game_path(game: str) -> str | None:
+    """Return the path of a game's page; None if there is no such game, or if it brings no text for one."""
+    return None if _minute(game) is None else f"game/{game}.html"
+
+
+def game_link(game: object) -> tuple[str, str] | None:
+    """Return the name of a game for people and the path of its page; None if it has no page.
+
+    `game` is the term of a ledger, which may hold anything.
+    """
+    minute = _minute(game) if isinstance(game, str) else None
+    return None if minute is None else (minute.title, f"game/{game}.html")
+
+
+def _minute(game: str) -> "Minute | None":
+    from arena.viewer import minute_of  # noqa: PLC0415 - a tournament's report has no boards, which are slow to import
+
+    return minute_of(game)
 
 
 def as_of(competitions: Iterable[Competition]) -> datetime | None:

@@ -19,6 +19,7 @@ from arena.pages.bots import bot_file, bot_page, bots_index, bots_page, index_ch
 from arena.pages.competition import Competition
 from arena.pages.contents import HEAD, TranscriptPages, pages_hash, replay_path, transcript_path
 from arena.pages.feeds import FEEDS, atom_feed, json_feed
+from arena.pages.games import game_page, game_paths
 from arena.pages.live import feed_page, kiosk_page, late_list, late_match, live_page, season_kiosk_page
 from arena.pages.matches import (
     match_file,
@@ -44,6 +45,7 @@ from arena.pages.template import (
     as_of,
     asset_at,
     asset_paths,
+    game_link,
     numbered,
     page_count,
 )
@@ -52,6 +54,8 @@ from arena.tournament import NotBegun
 from protocol.codec import encode
 
 KINDS = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8"}
+IMAGE_KINDS = {"face.png": "image/png", "face.jpg": "image/jpeg", "face.webp": "image/webp"}
+"""Media types of the images of faces, by file name."""
 LIVE = "live"
 """Slug of the page for matches of a feed that belong to no competition of this site."""
 NUMBER = "[0-9]{1,9}"
@@ -67,6 +71,8 @@ class Card(Struct, frozen=True, kw_only=True):
     title: str
     href: str
     about: str = ""
+    game: tuple[str, str] | None = None
+    """Name of the game for people, and the path of its page; None if it has no page."""
     state: State | None = None
     leads: str = ""
     leader: str = ""
@@ -119,7 +125,7 @@ class Website:
             return self._of_season(self._seasons[slug], file)
         if slug == LIVE and self._feed and file in ("live.html", "kiosk.html"):
             return feed_page(self._maker, slug, file.removesuffix(".html"))
-        return self._of_transcript(path)
+        return game_page(self._maker, path) or self._of_transcript(path)
 
     def _at_top(self, path: str) -> Page | None:
         if path in ("", "index.html"):
@@ -127,6 +133,12 @@ class Website:
         if path == GLOSSARY_PATH:
             return self._maker.page("glossary", path, title="Glossary", words=list(GLOSSARY.items()))
         return None
+
+    def _image(self, of: Competition | SeasonPages, file: str) -> Page | None:
+        """Return the image of a competition or a season, if this is its file."""
+        kind = IMAGE_KINDS.get(file)
+        body = of.image() if kind is not None and of.face.image == file else None
+        return None if kind is None or body is None else Page(body, kind)
 
     def _of_transcript(self, path: str) -> Page | None:
         """Return the file at a path that is made of a match's transcript."""
@@ -139,6 +151,8 @@ class Website:
 
     def _of_competition(self, competition: Competition, file: str) -> Page | None:
         """Return the page at a path in a competition's folder."""
+        if file in IMAGE_KINDS:
+            return self._image(competition, file)
         for pattern, make in ROUTES:
             if found := pattern.fullmatch(file):
                 values: dict[str, Any] = {}
@@ -154,7 +168,9 @@ class Website:
     def _of_season(self, season: SeasonPages, file: str) -> Page | None:
         if file in ("", "index.html", "index-1.html"):
             return season_page(self._maker, season)
-        return season_kiosk_page(self._maker, season) if file == "kiosk.html" else None
+        if file == "kiosk.html":
+            return season_kiosk_page(self._maker, season)
+        return self._image(season, file)
 
     def _waiting(self, competition: Competition, file: str, waiting: NotBegun) -> Page | None:
         """Return the page that replaces a page of a competition that has not begun; None for other files."""
@@ -170,7 +186,9 @@ class Website:
     def shared_paths(self) -> Iterator[str]:
         """Yield the paths of pages and files that belong to no single competition."""
         yield from (f"{slug}/index.html" for slug in self._seasons)
+        yield from (f"{slug}/{image}" for slug, season in self._seasons.items() if (image := season.face.image))
         yield from ("index.html", GLOSSARY_PATH)
+        yield from game_paths()
         yield from asset_paths()
 
     def paths(self, slug: str) -> Iterator[str]:
@@ -194,6 +212,8 @@ class Website:
         yield f"{slug}/matches.html"
         yield f"{slug}/schedule.html"
         yield from (f"{slug}/{name}" for name in FEEDS)
+        if image := self._competitions[slug].face.image:
+            yield f"{slug}/{image}"
 
     def match_pages(self, slug: str) -> Iterator[tuple[str, str, Callable[[], Page]]]:
         """Yield the path of each match's page, the hash of all its inputs, and the function that makes the page.
@@ -265,6 +285,7 @@ def _card(competition: Competition) -> Card:
         title=title,
         href=href,
         about=terms_line(overview),
+        game=game_link(overview.found.terms.get("game")),
         state=state_of(overview),
         leads="won by" if overview.finished else "in the lead",
         leader=leader,

@@ -77,6 +77,14 @@ def time_left(ended: Sequence[str], matches: int) -> str:
     return span(timedelta(seconds=sum(played) / len(played) * matches))
 
 
+def ends_text(overview: Overview) -> str:
+    """Return when all will be played, in words: `in about 14 minutes`; empty if nobody knows."""
+    if overview.finished or not overview.running or not overview.total:
+        return ""
+    left = time_left(overview.times.ended, overview.total - overview.found.digest.matches)
+    return f"in {left}" if left else ""
+
+
 def span(time: timedelta) -> str:
     """Return a time in words: `less than a minute`, `about 14 minutes`, `about 3 hours`, `about 2 days`."""
     seconds = time.total_seconds()

@@ -16,7 +16,7 @@ from random import Random
 from msgspec import Struct
 from msgspec.structs import replace
 
-from arena.config import Season, Stage, StageBot, Tournament, stage_line, tournament_of_stage
+from arena.config import Season, Stage, StageBot, Tournament, stage_line, tournament_of_stage, write_face
 from arena.errors import WrongUse, cannot_write
 from arena.quantities import pluralise, seconds_in
 from arena.schedule import DRAWN_BITS, SEED_BITS
@@ -90,6 +90,7 @@ def play_season(season: Season, play: Play, *, check: Check, last: str | None = 
     _number_of(season, last)
     with held(season.results, transcripts=False):
         book = _begun(season, check)
+        write_face(season.form, season.file, season.results)
         for stage in season.stages:
             while not _close_source(season, stage):
                 _play_stage(season, season.stages[stage.source or 0], book, play)

@@ -32,4 +32,4 @@ from arena.statistics.standings import (
     points,
     standings_of,
 )
-from arena.statistics.summary import BotReport, Digest, Reported, digest_of, reports_of
+from arena.statistics.summary import BotReport, Digest, Reported, Upset, digest_of, latest_upset, reports_of

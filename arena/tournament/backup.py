@@ -17,6 +17,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from arena.config import FACE_FILES
 from arena.errors import MachineCannot, WrongUse, cannot_write
 from arena.processes import process_pool
 from arena.tournament.ledger import EndedAttempt, Ledger
@@ -146,7 +147,7 @@ def _check_place(results: Path, to: Path) -> None:
     except OSError as error:
         raise cannot_write(to, error) from None
     copying = (COMING, f"{COMING}-wal", f"{COMING}-shm")
-    begun = {LOCK, TRANSCRIPTS, ENTRIES, PAGE, TABLE, DECISIONS, LADDER, PERIODS, *copying}
+    begun = {LOCK, TRANSCRIPTS, ENTRIES, PAGE, TABLE, DECISIONS, LADDER, PERIODS, *FACE_FILES, *copying}
     if LEDGER not in names and not names <= begun:
         raise WrongUse(f"{to}: is not empty and holds no backup; give an empty folder")
 
@@ -200,7 +201,7 @@ def _copy_files(copy: Ledger, results: Path, to: Path, tell: Told) -> Backup:
     if periods:
         (to / PERIODS).mkdir(FOLDER_MODE, exist_ok=True)
     # A ladder's state may be newer than the ledger's copy. It is then made again from that.
-    for name in (PAGE, TABLE, DECISIONS, LADDER, *periods):
+    for name in (PAGE, TABLE, DECISIONS, LADDER, *FACE_FILES, *periods):
         if (results / name).is_file():
             _copy_file(results / name, to / name)
     return Backup(

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from time import sleep
 
+from arena.config import FACE_FILES
 from arena.errors import CannotGoOn, MachineCannot, WrongUse, cannot_write, reason_of
 from arena.quantities import pluralise
 from arena.terminal import say
@@ -185,7 +186,7 @@ def set_aside(folder: Path) -> Path | None:
     aside = folder / f"before-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
     try:
         aside.mkdir(FOLDER_MODE)
-        parts = (TRANSCRIPTS, PAGE, TABLE, EXPLAINED, DECISIONS, ENTRIES, LADDER, PERIODS)
+        parts = (TRANSCRIPTS, PAGE, TABLE, EXPLAINED, DECISIONS, ENTRIES, LADDER, PERIODS, *FACE_FILES)
         for name in (LEDGER, f"{LEDGER}-wal", f"{LEDGER}-shm", *parts):
             with suppress(FileNotFoundError):
                 (folder / name).rename(aside / name)

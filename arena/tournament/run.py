@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from arena import event_loop
 from arena.checks import FieldCheck, exclude_broken_bots
-from arena.config import Entry, Tournament
+from arena.config import Entry, Tournament, write_face
 from arena.quantities import pluralise
 from arena.schedule import (
     TWO,
@@ -209,6 +209,7 @@ class TournamentRun(Run[PlayerT]):
             if number != tournament.house and isinstance(bot, BotFolder):
                 keep_entry(tournament.results, bot)
         say_kept(tournament)
+        write_face(tournament.form, tournament.file, tournament.results)
         return tournament, seed
 
     def _accept_changes(self, begun: Tournament) -> None:

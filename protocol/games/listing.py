@@ -35,6 +35,8 @@ class GameEntry(Struct, frozen=True, kw_only=True):
     """Its `protocol.text.GameText`: what people and language models read and type. Without it they use JSON."""
     drawing: str | None = None
     """Its drawing for browsers, as `PACKAGE:FILE`. Without it they show the values of a view in a table."""
+    minute: str | None = None
+    """Its page for people who have never seen it, as `PACKAGE:FILE`. Without it pages do not explain the game."""
     encoder: str | None = None
     """The class of its encoder of observations, a `referee.encoding.Encoder`. Learning needs one."""
     commentary: str | None = None
@@ -50,6 +52,7 @@ def _ours(folder: str, rules: str, encoder: str) -> GameEntry:
         drawing=f"{words}:drawing.js",
         encoder=f"{decisions}.encoder:{encoder}",
         commentary=f"{words}.commentary:COMMENTARY",
+        minute=f"{words}:minute.toml",
     )
 
 

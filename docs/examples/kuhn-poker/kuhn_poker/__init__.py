@@ -13,6 +13,7 @@ GAME = GameEntry(
     drawing="kuhn_poker:drawing.js",
     encoder="kuhn_poker.encoder:KuhnEncoder",
     commentary="kuhn_poker.commentary:COMMENTARY",
+    minute="kuhn_poker:minute.toml",
 )
 """Where the parts of the game lie. The entry point in pyproject.toml names this."""
 

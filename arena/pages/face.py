@@ -1,0 +1,113 @@
+"""The face of a competition for its pages: who runs it, what it is, its teams, and the news on its first page."""
+
+import re
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+from msgspec import Struct
+
+from arena.config import Face, Team
+from arena.pages.competition import Competition, Overview
+from arena.pages.matches import coming_text, match_file
+from arena.pages.template import markup
+from arena.schedule import match_name
+from referee.display_text import printable
+
+PODIUM = 3
+"""Number of bots on the podium."""
+NEXT = 3
+"""Number of pairings to come that a first page names."""
+HEADING = re.compile("h([1-6])")
+BELOW = 2
+"""Levels by which headings of a text are lowered, because it stands in a section of a page."""
+LOWEST = 6
+MOST_TEXTS = 64
+
+
+class OnPodium(Struct, frozen=True):
+    """A bot on the podium."""
+
+    place: int
+    bot: str
+    href: str
+    team: Team | None
+    rating: str
+
+
+def face_context(competition: Competition, overview: Overview) -> dict[str, Any]:
+    """Return the values for the face and the news on a competition's first page."""
+    face = competition.face
+    return {
+        "face": face,
+        "about_text": markdown(face.about),
+        "rules_text": markdown(face.rules),
+        "teams": face.teams,
+        "podium": podium(face, overview),
+        "upset": upset_of(overview),
+        "next": coming_text(overview, NEXT),
+    }
+
+
+def podium(face: Face, overview: Overview) -> list[OnPodium]:
+    """Return the best bots of a tournament, best first; empty before its first result and in a regression test."""
+    digest = overview.found.digest
+    if not digest.matches or overview.history is not None:
+        return []
+    found = []
+    for place, row in enumerate(digest.standings[:PODIUM], 1):
+        label = digest.labels[row.entrant]
+        elo = f"{digest.ratings.ratings[row.entrant].elo:+z.0f}"
+        found.append(OnPodium(place, label, f"bot/{row.entrant}.html", face.team_of(label), elo))
+    return found
+
+
+def upset_of(overview: Overview) -> dict[str, str] | None:
+    """Return the latest win of a bot over one that is rated much higher; None if there is none."""
+    upset = overview.upset
+    if upset is None:
+        return None
+    labels, name = overview.found.digest.labels, match_name(upset.block, upset.seating)
+    return {
+        "winner": labels[upset.winner],
+        "loser": labels[upset.loser],
+        "match": name,
+        "href": f"match/{match_file(upset.block, upset.seating)}",
+        "gap": f"{upset.gap:.0f}",
+    }
+
+
+@lru_cache(MOST_TEXTS)
+def markdown(text: str) -> Markup:
+    """Return a stranger's text in Markdown as markup: without HTML, images and dangerous links."""
+    lines = map(printable, text.expandtabs(4).splitlines())
+    return markup(_reader().render("\n".join(lines)))
+
+
+@cache
+def _reader() -> MarkdownIt:
+    # Its preset for untrusted text leaves HTML as text and refuses links to scripts and files.
+    reader = MarkdownIt("js-default").disable("image")
+    reader.add_render_rule("heading_open", _lower_heading)
+    reader.add_render_rule("heading_close", _lower_heading)
+    reader.add_render_rule("link_open", _outside_link)
+    return reader
+
+
+def _lower_heading(renderer: Any, tokens: Any, at: int, options: Any, _: Mapping[str, Any]) -> str:
+    """Render the start or the end of a heading, lowered."""
+    token = tokens[at]
+    level = HEADING.fullmatch(token.tag)
+    if level is not None:
+        token.tag = f"h{min(LOWEST, int(level[1]) + BELOW)}"
+    rendered: str = renderer.renderToken(tokens, at, options, {})
+    return rendered
+
+
+def _outside_link(renderer: Any, tokens: Any, at: int, options: Any, _: Mapping[str, Any]) -> str:
+    """Render the start of a link that tells no other site where its reader came from."""
+    tokens[at].attrSet("rel", "nofollow noopener noreferrer")
+    rendered: str = renderer.renderToken(tokens, at, options, {})
+    return rendered
