@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 from itertools import groupby
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -13,7 +13,6 @@ from playwright.sync_api import Page, expect
 from arena.replay import recording_of, recording_of_seat
 from arena.viewer import page_of
 from protocol.codec import decode_server_message
-from protocol.games.mist import MistHostView
 from protocol.messages import Opened as OpenedWindow
 from referee.match import Out
 from referee.transcript import read_transcript, seat_lines
@@ -224,61 +223,6 @@ def test_the_mist_of_a_seat_covers_what_its_bot_was_not_shown(
     page.keyboard.press("h")
     page.locator("body").press("ArrowLeft")
     expect(page.locator(".cell.unseen")).to_have_count(0)
-
-
-# At each step: the pieces and the mist of the host's layer for a seat, and those of the seat's own eyes.
-COMPARE_LAYER = """(seat) => {
-  const slider = document.getElementById("slider"), eyes = document.getElementById("eyes"), steps = [];
-  const look = (chosen) => { eyes.value = chosen; eyes.dispatchEvent(new Event("change")); };
-  const all = (selector) => [...document.querySelectorAll(selector)];
-  const shown = () => [all(".piece[data-id]:not(.hidden)").map((each) => each.dataset.id).sort(),
-    all(".cell.unseen title").map((each) => each.textContent.slice(0, 2))];
-  for (let at = 1; at < Number(slider.max); at += 1) {
-    slider.value = at;
-    slider.dispatchEvent(new Event("input"));
-    look("host");
-    const layer = document.querySelector(`[data-layer="${seat}"]`);
-    if (layer.getAttribute("aria-pressed") === "false") layer.click();
-    const known = shown();
-    look(seat);
-    steps.push([known, shown()]);
-  }
-  return steps;
-}"""
-
-
-@pytest.mark.parametrize("name", ["mist", "mist-swapped"])
-def test_the_layer_of_a_seat_shows_what_its_own_eyes_know(
-    name: str, opened: Opened, pages: Callable[[str], Path]
-) -> None:
-    page = opened.open(pages(name))
-    for seat in ("0", "1"):
-        steps = page.evaluate(COMPARE_LAYER, seat)
-        assert any(pieces for (pieces, _), _ in steps)
-        assert all(layer == own for layer, own in steps)
-    page.select_option("#eyes", "host")
-    button = page.get_by_role("button", name="What bot-1 knows")
-    expect(button).to_have_attribute("aria-pressed", "true")
-    expect(page.locator("#legend")).to_contain_text("bot-1 knows")
-    button.click()
-    expect(page.locator(".cell.unseen")).to_have_count(0)
-
-
-def test_the_largest_groups_and_lost_pieces_of_mist_are_drawn(
-    opened: Opened, transcripts: Callable[[str], Path], pages: Callable[[str], Path]
-) -> None:
-    page = opened.open(pages("mist"))
-    lost: dict[int, Any] = {}
-    for at, step in enumerate(recording_of(transcripts("mist")).steps):
-        view = cast("MistHostView", step.view("host"))
-        lost[at] = set() if view.mover is None else set(view.lost[1 - view.mover])
-        page.locator("#slider").fill(str(at + 1))
-        crosses = page.locator("[data-id^=cross]").evaluate_all("all => all.map(each => each.dataset.id)")
-        assert lost[at] == {cross.split()[1] for cross in crosses} or view.mover is None
-        sizes = [max(view.groups[seat], default=0) for seat in ("0", "1")]
-        assert list(map(str, sizes)) == page.locator(".side .total").all_text_contents()
-        assert [str(size) for size in sizes if size > 1] == page.locator(".size text").all_text_contents()
-    assert any(lost.values())
 
 
 def test_names_and_notes_of_others_are_text(opened: Opened, pages: Callable[[str], Path]) -> None:
