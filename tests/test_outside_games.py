@@ -156,10 +156,19 @@ class TestKuhnPoker:
         assert ["mist", GAME] == [games[0]["game"], games[-1]["game"]]
         assert "plain" in arena(site, "games", GAME, here=tmp_path)
         assert GAME in json.loads(arena(site, "schema", here=tmp_path))["games"]
+        assert arena(site, "games", GAME, "--rules", here=tmp_path).startswith("KUHN POKER, variant plain.")
+
+    def test_a_new_bot_says_what_it_does_and_where_the_rules_are(self, site: Path, tmp_path: Path) -> None:
+        arena(site, "new-bot", "mine", "--game", GAME, here=tmp_path)
+        readme = (tmp_path / "mine/README.md").read_text()
+        assert f"A bot for {GAME} that takes the default of every window." in readme
+        assert f"in the package kuhn-poker 1.0 (`arena games {GAME} --rules` prints the rules)" in readme
 
     def test_it_keeps_the_contract(self, site: Path, tmp_path: Path) -> None:
         done = python(site, "-m", "referee.proofs.conformance", GAME, *map(str, range(20)), here=tmp_path)
-        assert 20 == json.loads(done.stdout)["matches"]
+        report = json.loads(done.stdout)
+        assert 20 == report["matches"]
+        assert 0 not in [report[part] for part in ("drawn", "typed", "built", "encoded")]
 
     def test_a_match_names_the_package_and_replays(self, site: Path, transcript: Path) -> None:
         header = json.loads(transcript.read_text().splitlines()[0])
@@ -304,6 +313,44 @@ def test_a_file_of_entry_points_that_cannot_be_read_breaks_no_game(tmp_path: Pat
     assert "package bad 1.0, entry point '?'" in listing.stderr
     assert "entry_points.txt cannot be read" in listing.stderr
     assert "there is no 'wild'" in arena(site, "games", "wild", here=tmp_path, code=2)
+
+
+FAILING = """
+from protocol.games import GameEntry
+from protocol.text import Drawing, GameText
+from referee.games import Mist
+
+GAME = GameEntry(rules="bare:BareMist", text="bare:TEXT")
+
+def board(view, events, *, plain, told=()):
+    return view.nothing
+
+TEXT = GameText(drawing=Drawing(board, str))
+
+class BareMist(Mist):
+    name = "bare-mist"
+
+    def close(self, state, taken, rng):
+        raise KeyError("lost")
+"""
+
+
+def test_an_error_of_a_package_is_not_the_arenas(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    install(site, "bare", "bare-mist = bare:GAME", FAILING)
+    match = ("match", "bare-mist", "any_random", "any_random", "--isolation", "none")
+    raised = "an error in the package bare 1.0: bare, line 17, in close: KeyError: 'lost'"
+    assert f"the attempt is void: {raised}; " in arena(site, *match, here=tmp_path, code=3)
+    said = arena(site, *match, "--watch", here=tmp_path, code=3)
+    drawn = "an error in the package bare 1.0: bare, line 9, in board: AttributeError: "
+    assert f"arena: {drawn}'MistView' object has no attribute 'nothing' (set ARENA_TRACEBACK=1" in said
+
+
+def test_a_game_without_rules_in_text_has_none_to_print(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    install(site, "bare", "bare-mist = bare:GAME", BARE)
+    said = arena(site, "games", "bare-mist", "--rules", here=tmp_path, code=2)
+    assert "bare-mist has no rules to print; see the package that it comes from" in said
 
 
 def test_a_package_without_other_parts_plays_and_is_shown_as_values(tmp_path: Path) -> None:

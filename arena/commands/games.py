@@ -30,7 +30,7 @@ from arena.terminal import Grid, print_json, results_console, say, show
 from protocol.feed import FeedMessage
 from protocol.games import problems
 from protocol.messages import PROTOCOL, ClientMessage, ServerMessage
-from protocol.text import GAME_TEXTS
+from protocol.text import GAME_TEXTS, text_of
 from referee.games import ENCODERS, GAMES
 from referee.rules import AnyGame
 
@@ -129,15 +129,20 @@ def _print_clock(game: str | None, variant: str | None, *, as_json: bool) -> Non
 def _print_rules(game: str | None, *, as_json: bool) -> None:
     """Print the page with a game's rules, whose links to other places are left out.
 
+    Of a game of another package, print the rules that its text gives to people and models.
+
     Raises:
-        WrongUse: no game is named, or it has no page.
+        WrongUse: no game is named, or it has no rules to print.
     """
     if game is None:
         raise WrongUse(f"--rules: of which game? The games are {', '.join(GAMES)}")
     page = rules_page(game)
     if page is None:
-        raise WrongUse(f"--rules: {game} has no page of rules here; see the package that it comes from")
-    text = _LINK.sub(r"\1", page.read_text(encoding="utf-8"))
+        text = text_of(game).rules(GAMES[game].variants[0].name)
+    else:
+        text = _LINK.sub(r"\1", page.read_text(encoding="utf-8"))
+    if not text:
+        raise WrongUse(f"--rules: {game} has no rules to print; see the package that it comes from")
     screen = results_console()
     if as_json:
         print_json({"game": game, "rules": text})

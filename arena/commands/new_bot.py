@@ -20,6 +20,7 @@ from arena.schedule import TWO
 from arena.simulation import BotGiven, messages_to_seats
 from arena.terminal import command_line, results_console
 from protocol.codec import decode_server_message
+from protocol.games import package_of
 from protocol.messages import Opened
 from referee.bot_folder import BUILT_IN, FILE, PATH, BotFolder, built_in, find_bot
 from referee.display_text import did_you_mean
@@ -109,7 +110,8 @@ class NewBotOptions(Struct, frozen=True, kw_only=True):
 def command(folder: Path, *, asked: NewBotOptions) -> None:
     """Write a bot to start from into FOLDER, which must be new or empty.
 
-    It plays legal random moves, or as SAMPLE does, and has a test that runs without an arena.
+    It plays legal random moves, or as SAMPLE does, and has a test that runs without an arena. In a game of another
+    package it takes the defaults.
     """
     game, language, sample = asked.game, asked.language, asked.sample
     if game is not None:
@@ -230,10 +232,9 @@ def _files(name: str, game: str, language: str) -> dict[str, bytes]:
     made = LANGUAGES[language]
     readme = _readme(name, game)
     if game in FIRST_STEPS:
-        readme["first"] = f" A first improvement is in docs/games/{readme['page']}.md#a-first-improvement."
-    readme["intro"] = (
-        f"A bot for {game} that plays at random. {_needs(language)}Change `decide` in `{made.decide}`."
-    )
+        readme["first"] = f" A first improvement is in {_rules(game)}#a-first-improvement."
+    plays = "takes the default of every window" if package_of(game) else "plays at random"
+    readme["intro"] = f"A bot for {game} that {plays}. {_needs(language)}Change `decide` in `{made.decide}`."
     readme["end"] = f"\n`{RECORDS}/` holds what one seat heard in a match of each variant, a message a line.\n"
     files = {
         made.decide: _decide(game, language).read_bytes(),
@@ -288,11 +289,18 @@ def _needs(language: str) -> str:
     return f"`build` in {FILE} compiles it with {LANGUAGES[language].build[0]}, which must lie in /usr. "
 
 
+def _rules(game: str) -> str:
+    """Return where the rules of a game are."""
+    if (package := package_of(game)) is not None:
+        return f"the package {package} (`arena games {game} --rules` prints the rules)"
+    return f"docs/games/{game.replace('-', '_')}.md"
+
+
 def _readme(name: str, game: str) -> dict[str, str]:
     """Return the values of a README that all bots have."""
     return {
         "name": name,
-        "page": game.replace("-", "_"),
+        "rules": _rules(game),
         "first": "",
         "test": f"pytest {TEST}           # it answers the recorded windows; no match is played\n",
         "match": _first_match(Path(), game, in_readme=True),

@@ -112,9 +112,10 @@ def _from_folder(game: str, given: str) -> BotSource:
     try:
         bot = _loaded(folder.folder, words)
     except (Exception, SystemExit) as error:
-        raise ValueError(f"{given}: {words[0]} ended before it called bots.kit.run: {error!r}") from error
+        text = f"{words[0]} ended before it called bots.kit.run, which bots in this process must do: {error!r}"
+        raise ValueError(f"{given}: {text}") from error
     if bot is None:
-        raise ValueError(f"{given}: {words[0]} does not call bots.kit.run")
+        raise ValueError(f"{given}: {words[0]} does not call bots.kit.run, which bots in this process must do")
     make = (lambda: bot) if folder.keeps else partial(_copied, given, bot)
     return BotSource(label_of(given), folder.version, folder.content, make)
 

@@ -6,9 +6,20 @@ from protocol.games.listing import (
     GameLoadError,
     entries,
     entry_of,
+    fault_of_package,
     outside_games,
     package_of,
     problems,
 )
 
-__all__ = ["GROUP", "GameEntry", "GameLoadError", "entries", "entry_of", "outside_games", "package_of", "problems"]
+__all__ = [
+    "GROUP",
+    "GameEntry",
+    "GameLoadError",
+    "entries",
+    "entry_of",
+    "fault_of_package",
+    "outside_games",
+    "package_of",
+    "problems",
+]

@@ -9,6 +9,7 @@ from collections.abc import Iterator, MutableMapping
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
+from traceback import walk_tb
 from typing import Any, TypeVar, overload
 
 from msgspec import Struct
@@ -183,6 +184,27 @@ def package_of(name: str) -> str | None:
     """Return name and version of the package that a game comes from; None: it is one of ours."""
     game = outside_game(name)
     return None if game is None else game.package
+
+
+def fault_of_package(error: BaseException) -> str | None:
+    """Return a line for an error that code of another package raised or caused; None: only code of ours ran.
+
+    It names the package, and the innermost place in it. Of a group, the first such error counts.
+    """
+    if isinstance(error, BaseExceptionGroup):
+        for inner in error.exceptions:
+            if (line := fault_of_package(inner)) is not None:
+                return line
+        return None
+    packages = {game.module: game.package for game in outside_games()}
+    line = None
+    for frame, number in walk_tb(error.__traceback__):
+        module = str(frame.f_globals.get("__name__", ""))
+        package = packages.get(module.partition(".")[0])
+        if package is not None:
+            place = f"{module}, line {number}, in {frame.f_code.co_name}"
+            line = f"an error in the package {package}: {place}: {type(error).__name__}: {error}"
+    return line
 
 
 class Parts(MutableMapping[str, PartT]):

@@ -15,7 +15,7 @@ from msgspec import UNSET, Raw, Struct, to_builtins
 from msgspec.structs import replace
 
 from protocol.codec import encode
-from protocol.games import package_of
+from protocol.games import fault_of_package, package_of
 from protocol.messages import ClockTerms
 from protocol.refusals import Conduct
 from referee import __version__
@@ -175,9 +175,12 @@ class LocalMatch(MatchHooks):
         try:
             await self.host.run(self.match)
         except Exception as error:  # noqa: BLE001 - no such error is a bot's
-            why = f"fault in the referee: {traceback.format_exc(limit=-3)}"
             if (short := shortage_in(error)) is not None:
                 why = shortage_text(short)
+            elif (fault := fault_of_package(error)) is not None:
+                why = fault
+            else:
+                why = f"fault in the referee: {traceback.format_exc(limit=-3)}"
             self.match.apply(Ended.by_fault(self.match.now, why))
 
     # Hooks for the host; see `MatchHooks`.

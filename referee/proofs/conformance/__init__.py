@@ -8,7 +8,8 @@ seed, and tests every promise of the contract on the way:
    events are of declared types, answers of windows that answer at once commute (`playing`, `swaps`);
 3. secret swap: two matches that sent a seat the same messages so far show it the same bytes (`swaps`);
 4. sealed swap: the submissions of other seats change nothing before the window closes (`swaps`);
-5. events that are declared anonymous are the same for every arrangement of the seats (`swaps`).
+5. events that are declared anonymous are the same for every arrangement of the seats (`swaps`);
+6. the game's text, legal actions and encoder, where it has them, work in every position (`parts`).
 
 The author of a game may pass a forger of histories that a seat cannot distinguish from the true one (`Forge`).
 
@@ -18,7 +19,13 @@ rules must check which events a seat receives.
 
 from collections.abc import Sequence
 
-from referee.proofs.conformance.playing import ConformanceReport, GameExamination, check_repetition
+from referee.proofs.conformance.parts import PartsExamination
+from referee.proofs.conformance.playing import (
+    ConformanceReport,
+    GameExamination,
+    check_repetition,
+    guessed_options,
+)
 from referee.proofs.conformance.sitting import ConformanceError
 from referee.proofs.conformance.swaps import ANONYMOUS, Forge, anonymous_tags
 from referee.rules import AnyGame
@@ -26,6 +33,8 @@ from referee.rules import AnyGame
 __all__ = ["ConformanceError", "ConformanceReport", "check_game"]
 
 REPEATED_SEEDS = 6
+PARTS_SEEDS = 2
+"""Number of matches per variant in which the parts beside the rules are used."""
 
 
 def check_game(
@@ -54,8 +63,18 @@ def check_game(
     for examination in examinations:
         examination.report.unopened = tuple(sorted(set(game.actions) - examination.opened))
         _check_enough(examination)
+        _check_parts(examination.report, game, seeds[:PARTS_SEEDS])
     check_repetition(game, seeds[:REPEATED_SEEDS])
     return [examination.report for examination in examinations]
+
+
+def _check_parts(report: ConformanceReport, game: AnyGame, seeds: Sequence[int]) -> None:
+    """Check the parts beside the rules in one variant, and count the checks in its report."""
+    parts = PartsExamination(game, report.variant)
+    for seed in seeds:
+        parts.play(seed, guessed_options(game, report.variant, seed) if seed % 2 else None)
+    report.drawn, report.typed = parts.drawn, parts.typed
+    report.built, report.encoded = parts.built, parts.encoded
 
 
 def _check_enough(examination: GameExamination) -> None:

@@ -205,6 +205,14 @@ class ConformanceReport(Struct, kw_only=True):
     """Anonymous events compared with those of the same match in other seats."""
     disguised: int = 0
     """Secret swaps: positions compared with the result of `Game.disguise`."""
+    drawn: int = 0
+    """Views and events that the game's text drew."""
+    typed: int = 0
+    """Texts that were read as actions."""
+    built: int = 0
+    """Legal actions that were built of their choices."""
+    encoded: int = 0
+    """Observations that the game's encoder made."""
     unopened: tuple[str, ...] = ()
     """Names of the windows that no match opened; they are untested."""
 
