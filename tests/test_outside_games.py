@@ -168,7 +168,7 @@ class TestKuhnPoker:
         done = python(site, "-m", "referee.proofs.conformance", GAME, *map(str, range(20)), here=tmp_path)
         report = json.loads(done.stdout)
         assert 20 == report["matches"]
-        assert 0 not in [report[part] for part in ("drawn", "typed", "built", "encoded")]
+        assert 0 not in [report[part] for part in ("drawn", "typed", "commented", "built", "encoded")]
 
     def test_a_match_names_the_package_and_replays(self, site: Path, transcript: Path) -> None:
         header = json.loads(transcript.read_text().splitlines()[0])
@@ -340,10 +340,12 @@ def test_an_error_of_a_package_is_not_the_arenas(tmp_path: Path) -> None:
     install(site, "bare", "bare-mist = bare:GAME", FAILING)
     match = ("match", "bare-mist", "any_random", "any_random", "--isolation", "none")
     raised = "an error in the package bare 1.0: bare, line 17, in close: KeyError: 'lost'"
-    assert f"the attempt is void: {raised}; " in arena(site, *match, here=tmp_path, code=3)
-    said = arena(site, *match, "--watch", here=tmp_path, code=3)
     drawn = "an error in the package bare 1.0: bare, line 9, in board: AttributeError: "
-    assert f"arena: {drawn}'MistView' object has no attribute 'nothing' (set ARENA_TRACEBACK=1" in said
+    assert f"the attempt is void: {raised}; " in arena(site, *match, here=tmp_path, code=3)
+    assert f"the attempt is void: {drawn}" in arena(site, *match, "--watch", here=tmp_path, code=3)
+    scenario = '{"game": "bare-mist", "steps": [{}]}'
+    said = arena(site, "adjudicate", "-", here=tmp_path, said=scenario, code=3)
+    assert f"arena: {raised} (set ARENA_TRACEBACK=1 to see where)\n" == said
 
 
 def test_a_game_without_rules_in_text_has_none_to_print(tmp_path: Path) -> None:

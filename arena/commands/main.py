@@ -186,7 +186,6 @@ def _verdict(reason: BaseException) -> tuple[int, str]:
     if isinstance(reason, KeyboardInterrupt | click.Abort):
         return INTERRUPTED, "stopped"
     # Imported late, because `arena --help` waits for this module.
-    from protocol.games import GameLoadError, fault_of_package  # noqa: PLC0415
     from referee.linux.shortage import shortage_in, shortage_text  # noqa: PLC0415
 
     short = shortage_in(reason)
@@ -195,10 +194,17 @@ def _verdict(reason: BaseException) -> tuple[int, str]:
     if isinstance(reason, OSError):
         where = f"{reason.filename}: " if reason.filename else ""
         return CANNOT, f"{where}{reason.strerror or reason}"
+    return CANNOT, _fault(reason)
+
+
+def _fault(reason: BaseException) -> str:
+    """Return the text for an unexpected error, which names the package of a game if the error is in one."""
+    from protocol.games import GameLoadError, fault_of_package  # noqa: PLC0415 - see `_verdict`
+
     if isinstance(reason, GameLoadError):
-        return CANNOT, str(reason)
-    whose = fault_of_package(reason) or f"a fault of the arena itself: {type(reason).__name__}: {reason}"
-    return CANNOT, f"{whose} (set ARENA_TRACEBACK=1 to see where)"
+        return str(reason)
+    what = fault_of_package(reason) or f"a fault of the arena itself: {type(reason).__name__}: {reason}"
+    return f"{what} (set ARENA_TRACEBACK=1 to see where)"
 
 
 def _show_version(context: click.Context, option: click.Parameter, asked: bool) -> None:

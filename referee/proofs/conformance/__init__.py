@@ -9,7 +9,7 @@ seed, and tests every promise of the contract on the way:
 3. secret swap: two matches that sent a seat the same messages so far show it the same bytes (`swaps`);
 4. sealed swap: the submissions of other seats change nothing before the window closes (`swaps`);
 5. events that are declared anonymous are the same for every arrangement of the seats (`swaps`);
-6. the game's text, legal actions and encoder, where it has them, work in every position (`parts`).
+6. the game's text, commentary, legal actions and encoder, where it has them, work in every position (`parts`).
 
 The author of a game may pass a forger of histories that a seat cannot distinguish from the true one (`Forge`).
 
@@ -74,7 +74,7 @@ def _check_parts(report: ConformanceReport, game: AnyGame, seeds: Sequence[int])
     for seed in seeds:
         parts.play(seed, guessed_options(game, report.variant, seed) if seed % 2 else None)
     report.drawn, report.typed = parts.drawn, parts.typed
-    report.built, report.encoded = parts.built, parts.encoded
+    report.commented, report.built, report.encoded = parts.commented, parts.built, parts.encoded
 
 
 def _check_enough(examination: GameExamination) -> None:

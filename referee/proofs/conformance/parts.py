@@ -1,4 +1,4 @@
-"""Checks of the parts that a game may have besides its rules: its text, its legal actions and its encoder.
+"""Checks of the parts that a game may have besides its rules: text, commentary, legal actions and encoder.
 
 A few matches are played at random. In each position the parts are used as console, language models and learning
 environments use them.
@@ -12,7 +12,7 @@ from msgspec import Raw
 from msgspec.structs import fields as fields_of
 
 from protocol.codec import decode_json, encode
-from protocol.text import GAME_TEXTS, GameText, InputTerms, ParseError, Picture
+from protocol.text import COMMENTARIES, GAME_TEXTS, GameText, InputTerms, ParseError, Picture, Scene, remarks_on
 from protocol.text import read as read_typed
 from protocol.words import Action, Event
 from referee.games import ENCODERS, GAMES
@@ -27,6 +27,7 @@ MOST_LISTED = 30
 DRAWN = "the drawing draws every view and every event"
 TYPED = "what `say` returns is read as the same action"
 EXAMPLES = "every example is a legal action"
+COMMENTED = "the commentary remarks on every step"
 ASKED = "the texts for people and models are texts"
 BUILT = "every legal action is built by `build` with the choices of `spell`"
 LISTED = "`listed` has every legal action once"
@@ -41,11 +42,14 @@ class PartsExamination:
         self.variant = variant
         registered = GAMES.get(game.name) is game
         self._text = GAME_TEXTS.get(game.name) if registered else None
+        self._commentary = COMMENTARIES.get(game.name) if registered else None
         self._encoder: Any = ENCODERS.get(game.name) if registered and game.choices else None
         self.drawn = 0
         """Views and events that were drawn."""
         self.typed = 0
         """Actions that were written by `say` and read again, and examples that were read."""
+        self.commented = 0
+        """Steps that the commentary remarked on."""
         self.built = 0
         """Actions that were built of their choices."""
         self.encoded = 0
@@ -65,19 +69,23 @@ class PartsExamination:
         self._check_terms()
         chooser = Chooser(Random(f"{seed}/play"))
         last = self._table.start
+        self._check_commentary(None, last)
         while self._table.window is not None and self._table.number < MOST_WINDOWS:
             self._check_drawings(last)
             for owed in self._table.owed:
                 self._check_seat(owed.seat)
             chosen = chooser.choose_all(self._table)
             self._check_typed(chosen)
+            before = self.game.host_view(self._table.state)
             last = self._close(chosen)
             self._told += last
+            self._check_commentary(before, last)
         self._check_drawings(last)
 
     def _close(self, chosen: Chosen) -> tuple[Addressed, ...]:
         """Close the open window, and return all its events."""
-        table, told = self._table, ()
+        table = self._table
+        told: tuple[Addressed, ...] = ()
         if open_window(table).asap:
             for seat in answered(chosen):
                 if (action := chosen[seat].action) is not None:
@@ -87,7 +95,9 @@ class PartsExamination:
     def _error(self, promise: str, what: str, seat: int | None = None) -> ConformanceError:
         return self._where.error(promise, what, self._table.number, seat)
 
-    def _use(self, promise: str, seat: int | None, part: Callable[..., ValueT], *given: Any, **named: Any) -> ValueT:
+    def _use(
+        self, promise: str, seat: int | None, part: Callable[..., ValueT], *given: Any, **named: Any
+    ) -> ValueT:
         """Return what a part of the game returns. The author needs the place of any exception."""
         try:
             return part(*given, **named)
@@ -119,11 +129,10 @@ class PartsExamination:
             return
         drawing, state = self._text.drawing, self._table.state
         observer = self._rng.choice((None, *range(self._table.seats)))
-        last_told, told = _events(last, observer), _events(self._told, observer)
-        views = (self.game.view(state, observer), last_told, told), (self.game.host_view(state), [], [])
-        for view, events, all_told in views:
+        events, told = _events(last, observer), _events(self._told, observer)
+        for view in (self.game.view(state, observer), self.game.host_view(state)):
             for plain in (False, True):
-                board = self._use(DRAWN, observer, drawing.board, view, events, plain=plain, told=all_told)
+                board: object = self._use(DRAWN, observer, drawing.board, view, events, plain=plain, told=told)
                 if not isinstance(board, Picture):
                     raise self._error(DRAWN, f"board returns {board!r:.100}", observer)
         for each in last:
@@ -131,6 +140,25 @@ class PartsExamination:
             if not isinstance(words, str):
                 raise self._error(DRAWN, f"words returns {words!r:.100} for {each.event}", each.seat)
         self.drawn += 4 + len(last)
+
+    def _check_commentary(self, before: Any, last: tuple[Addressed, ...]) -> None:
+        """Check the remarks on the last step; `before`: the host's view before it, None at the deal."""
+        if self._commentary is None:
+            return
+        seats = range(self._table.seats)
+        scene = Scene(
+            before=before,
+            after=self.game.host_view(self._table.state),
+            told=[(each.event, each.seat) for each in last],
+            names=[f"bot {seat}" for seat in seats],
+        )
+        if len(self._use(COMMENTED, None, self._commentary.scores, scene.after)) != len(seats):
+            raise self._error(COMMENTED, "scores has not one number for each seat")
+        for remark in self._use(COMMENTED, None, remarks_on, self._commentary, scene):
+            text: object = remark.text
+            if not isinstance(text, str) or not set(remark.seats) <= set(seats):
+                raise self._error(COMMENTED, f"{remark!r:.200}")
+        self.commented += 1
 
     def _check_seat(self, seat: int) -> None:
         """Check the parts that serve a seat that owes an action."""

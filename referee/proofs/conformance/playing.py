@@ -209,6 +209,8 @@ class ConformanceReport(Struct, kw_only=True):
     """Views and events that the game's text drew."""
     typed: int = 0
     """Texts that were read as actions."""
+    commented: int = 0
+    """Steps that the game's commentary remarked on."""
     built: int = 0
     """Legal actions that were built of their choices."""
     encoded: int = 0

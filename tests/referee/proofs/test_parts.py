@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from protocol.games.pointing import Point, PointingView
-from protocol.text import GAME_TEXTS, GameText
+from protocol.text import COMMENTARIES, GAME_TEXTS, Commentary, GameText, Remark
 from protocol.words import Action
 from referee.encoding import VectorEncoder
 from referee.games import ENCODERS, GAMES, Pointing
@@ -71,13 +71,13 @@ PLANTED: dict[str, tuple[Callable[[GameText], GameText], str]] = {
 
 def test_a_sound_game_passes_and_every_part_is_counted() -> None:
     parts = examine()
-    assert 0 not in (parts.drawn, parts.typed, parts.built, parts.encoded)
+    assert 0 not in (parts.drawn, parts.typed, parts.commented, parts.built, parts.encoded)
 
 
 def test_a_game_without_these_parts_passes() -> None:
     parts = PartsExamination(Cups(), "plain")
     parts.play(0, None)
-    assert (0, 0, 0, 0) == (parts.drawn, parts.typed, parts.built, parts.encoded)
+    assert (0, 0, 0, 0, 0) == (parts.drawn, parts.typed, parts.commented, parts.built, parts.encoded)
 
 
 @pytest.mark.parametrize(("planted", "said"), PLANTED.values(), ids=PLANTED)
@@ -87,6 +87,23 @@ def test_a_fault_in_a_text_is_named(
     monkeypatch.setitem(GAME_TEXTS, GAME, planted(GAME_TEXTS[GAME]))
     with pytest.raises(ConformanceError, match=re.escape(said)):
         examine()
+
+
+@pytest.mark.parametrize(
+    ("planted", "said"),
+    [
+        (lambda found: replace(found, remarks=fails(found)), "TypeError('planted')"),
+        (lambda found: replace(found, remarks=lambda _scene: [Remark("?", (99,))]), "seats=(99,)"),
+        (lambda found: replace(found, scores=lambda _view: [1]), "scores has not one number for each seat"),
+    ],
+)
+def test_a_fault_in_a_commentary_is_named(
+    planted: Callable[[Commentary], Commentary], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(COMMENTARIES, GAME, planted(COMMENTARIES[GAME]))
+    with pytest.raises(ConformanceError, match="the commentary remarks on every step") as caught:
+        examine()
+    assert said in str(caught.value)
 
 
 class SpellsAnother(Pointing):
