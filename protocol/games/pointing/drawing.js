@@ -181,7 +181,7 @@ drawings.pointing = (() => {
       heading: over ? "the end" : view.tied.length ? `a vote on ${listed(view.tied.map((seat) => who(seat, ctx.names)))}` : view.round <= 3 ? `round ${view.round}` : "after three rounds",
       legend: rounds.length ? "Arrows: who points at whom. In a chain each bot gets a point for every bot after it; loops get nothing. Dashed: cut off. Bars: points by round, the latest in full colour; lost points in red, and points for all three rounds in gold."
         : "The map shows no names, and what each dot scores. Each dot points at the one above it, rings point around a loop; dashed arrows and dots were cut.",
-      node: el("div", { class: "pile" }, nodes),
+      node: el("div", { class: "pile" }, nodes), podium: over,
       more: [own.length ? el("p", {}, `${who(view.seat, ctx.names)} pointed at: ${own.join("; ")}`) : null, ...earlier].filter(Boolean),
     };
   }

@@ -18,7 +18,7 @@ drawings["runes-to-ruins"] = (() => {
     const pegs = Array.from({ length: 35 }, (_, at) => draw("circle", { class: "peg", cx: (at % 7) * STEP, cy: Math.floor(at / 7) * STEP, r: 1.4 }));
     return picture(WIDE, TALL, `${who(seat, ctx.names)}${note ? `, ${note}` : ""}; ${said}`,
       draw("rect", { class: "card", x: 1.5, y: 1.5, width: WIDE - 3, height: TALL - 3, rx: 8 }),
-      token(16, 17, seat, 10), nameTag(30, 17, note ? 70 : 122, seat, ctx.names, "strong"), note ? label(WIDE - 8, 17, note, { "font-size": 9, class: /^found/.test(note) ? "found ends" : "strong ends" }) : null,
+      token(16, 17, seat, 10), nameTag(30, 17, note ? 66 : 122, seat, ctx.names, "strong"), note ? label(WIDE - 8, 17, note, { "font-size": 9, class: /^found/.test(note) ? "found ends" : "strong ends" }) : null,
       draw("g", { transform: `translate(${LEFT} ${TOP})` }, cells, pegs, runes), below);
   }
 
@@ -30,9 +30,9 @@ drawings["runes-to-ruins"] = (() => {
   // Six runes; each square is coloured as its rune was compared, and has the sign of that.
   function sixOf(of, runes, states, ctx, extra = "") {
     return [runes.map((name, at) => square(of, at, states[at] ?? "", `${name}${states[at] ? `, ${KINDS[states[at]][0]}` : ""}`)),
-      [...runes.flatMap((name, at) => rune(name, at, ctx, extra)), ...runes.map((_, at) => {
-        const [x, y] = cornerOf(at), sign = KINDS[states[at]]?.[1];
-        return sign ? label(x + 2 * STEP - 8, y + 8, sign, { "font-size": 10, class: "sign" }) : null;
+      [...runes.flatMap((name, at) => rune(name, at, ctx, extra)), ...runes.flatMap((_, at) => {
+        const [x, y] = cornerOf(at);
+        return KINDS[states[at]]?.[1] ? sign(states[at], x + 2 * STEP - 9, y + 8) : [];
       })]];
   }
 
@@ -133,7 +133,14 @@ drawings["runes-to-ruins"] = (() => {
   }
 
   // --- Guesses: how each rune compares with a symbol, and which symbol is closest.
-  const KINDS = { exact: ["in place", "✓"], moved: ["elsewhere", "↔"], group: ["by group", "≈"], none: ["not at all", ""] };
+  const KINDS = { exact: ["in place", "M-4 0l3 3.5l5 -7"], moved: ["elsewhere", "M-5 0h10M-2.5 -2.5l-2.5 2.5l2.5 2.5M2.5 -2.5l2.5 2.5l-2.5 2.5"],
+    group: ["by group", "M-4.5 -1q2.2 -3 4.5 -1t4.5 -1M-4.5 3q2.2 -3 4.5 -1t4.5 -1"], none: ["not at all", ""] };
+
+  // How a rune compares, as a sign that no font need have.
+  function sign(kind, x, y) {
+    const at = { d: KINDS[kind][1], transform: `translate(${round(x)} ${round(y)})` };
+    return [draw("path", { class: "sign halo", ...at }), draw("path", { class: "sign", ...at })];
+  }
 
   function compared(guess, symbol) {
     return guess.map((name, at) => (name === symbol[at] ? "exact" : symbol.includes(name) ? "moved" : groupsOf(name).some((group) => groupsOf(symbol[at]).includes(group)) ? "group" : "none"));
@@ -159,7 +166,7 @@ drawings["runes-to-ruins"] = (() => {
     const states = best?.states ?? (numbers?.[0] === 6 ? SIX.map(() => "exact") : SIX.map(() => "")), found = best ? tally(best.states) : numbers;
     const said = `guess: ${guess.map((name, at) => `${at}: ${name}${states[at] ? ` (${KINDS[states[at]][0]})` : ""}`).join(", ")}${found ? `; ${tallySaid(found)}` : ""}${best ? `, next to ${who(best.other, ctx.names)}'s symbol` : ""}`;
     const pips = found ? Object.keys(KINDS).slice(0, 3).flatMap((kind, n) => [draw("rect", { class: `place ${kind}`, x: 8 + n * 52, y: 127, width: 13, height: 13, rx: 2 }),
-      label(26 + n * 52, 134, `${KINDS[kind][1]} ${found[n]}`, { "font-size": 10, class: "start strong" })]) : [];
+      ...sign(kind, 30 + n * 52, 134), label(40 + n * 52, 134, found[n], { "font-size": 11, class: "start strong" })]) : [];
     return card(seat, note, said, ctx, ...sixOf(`${note} of seat ${seat}`, guess, states, ctx, "guess"), [...pips, best ? [label(8, 155, "closest:", { "font-size": 9, class: "name start" }), token(56, 155, best.other, 8), nameTag(68, 155, 86, best.other, ctx.names)] : null].flat());
   }
 
@@ -192,7 +199,7 @@ drawings["runes-to-ruins"] = (() => {
       const [drawn, words] = money ? [purse(...money), purseSaid(...money)] : [null, ""];
       const symbol = symbols?.[seat] ?? (host ? host[seat].submitted.at(-1) : seat === view.seat ? view.symbol ?? view.submitted.at(-1) : null);
       const states = (symbol && guesses && bestOf(guesses.filter((_, other) => other !== seat).flat(), symbol)) ?? [];
-      shown.push(symbol ? whole(seat, symbol, noted(seat) || (states.length ? `${tally(states)[0]} of 6 right` : ""), states, ctx, drawn, words) : partly(seat, known?.[seat] ?? blank(), noted(seat), ctx));
+      shown.push(symbol ? whole(seat, symbol, noted(seat) || (states.length ? `${tally(states)[0]} of 6` : ""), states, ctx, drawn, words) : partly(seat, known?.[seat] ?? blank(), noted(seat), ctx));
     }
     if (guesses?.some((each) => each.length)) shown.push(closeness(symbols, guesses, ctx));
     const number = over ? view.round : view.round - 1;
@@ -204,7 +211,7 @@ drawings["runes-to-ruins"] = (() => {
     return {
       heading: over ? "the end" : view.rounds ? `round ${view.round} (${view.rounds} at most)` : `round ${view.round}`,
       legend: known ? "A full square: the rune is known; a half one: a group of it. Dots: the groups that are possible still, Divine above Mundane. Below: runes whose position is open, and groups that were counted."
-        : "Squares: the best guess at each symbol, or how a guess compares: ✓ in place, ↔ elsewhere in the symbol, ≈ shares a group. 10 mantra or more at the end cost the token.",
+        : "Squares: the best guess at each symbol, or how a guess compares: ✓ in place, ↔ elsewhere in the symbol, ≈ shares a group. A symbol of which 6 of 6 are in place is found. 10 mantra or more at the end cost the token.",
       node: cards(shown, 220),
       more: tried.length ? [el("h3", {}, guesses ? "Each bot's last guess" : "Guesses of the last four rounds, the latest first"), cards(tried.slice(0, 12), 220)] : [],
     };

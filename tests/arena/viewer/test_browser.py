@@ -143,6 +143,26 @@ def test_each_game_fits_a_phone_and_a_large_screen(
 
 
 @pytest.mark.parametrize("name", SEATS)
+def test_names_of_40_characters_keep_the_board_in_its_place(
+    name: str, opened: Opened, transcripts: Callable[[str], Path]
+) -> None:
+    recording = recording_of(transcripts(name))
+    recording.names = [f"{seat:02}{'W' * 36}{seat:02}" for seat in range(SEATS[name])]
+    wide = transcripts(name).with_name(f"{name}-wide.html")
+    wide.write_text(page_of(recording))
+    page = opened.open(wide, "#step=9999")
+    opened.resize({"width": 360, "height": 740})
+    board = page.locator("#stage").bounding_box()
+    assert board is not None
+    pictures = page.locator("#board svg[role=img], #more svg[role=img]").all()
+    assert pictures
+    for box in (each.bounding_box() for each in pictures):
+        assert box is not None
+        assert board["x"] <= box["x"]
+        assert box["x"] + box["width"] <= board["x"] + board["width"]
+
+
+@pytest.mark.parametrize("name", SEATS)
 def test_a_page_has_no_serious_fault_of_accessibility(
     name: str, opened: Opened, pages: Callable[[str], Path]
 ) -> None:
