@@ -128,6 +128,7 @@ def rehearse(module: ModuleType) -> None:
 def serve(control: socket.socket, inits: socket.socket, bots: "Bots", filter_words: bytes) -> BotRequest | None:
     """See `main`."""
     own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+    libraries = open_libraries()
     asked = bytearray(REQUEST_BYTES)
     while True:
         bots.tell_of_ends_until(control)
@@ -144,7 +145,7 @@ def serve(control: socket.socket, inits: socket.socket, bots: "Bots", filter_wor
         if child == 0:
             bots.forget()
             request = REQUESTS.decode(asked[:size])
-            return be_a_sandbox(request, filter_words, log, gate, groups)
+            return be_a_sandbox(request, filter_words, log, gate, groups, libraries=libraries)
         # The request of one bot must not be in the memory of the next.
         asked[:size] = bytes(size)
         check(libc.setns(own_pids, NEW_PIDS), "own namespace of processes")
@@ -346,8 +347,48 @@ def introduce(gate: int, init: int, child: int) -> None:
             os.close(descriptor)
 
 
-def be_a_sandbox(request: BotRequest, filter_words: bytes, log: int, gate: int, groups: list[int]) -> BotRequest:
-    """Put up all walls around this process, and return when it may run the bot; otherwise exit."""
+def open_libraries() -> set[int]:
+    """Return the descriptors of libraries whose code this process runs.
+
+    Some versions of libffi keep their own file open, and map it again for every hundred callbacks of ctypes.
+    Another file at that number would be run as code.
+    """
+    mapped = set()
+    with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as file:
+        for line in file:
+            _, rights, *_, path = line.rstrip("\n").split(maxsplit=5)
+            if "x" in rights:
+                mapped.add(path)
+    found = set()
+    for name in os.listdir("/proc/self/fd"):
+        with suppress(FileNotFoundError):  # The descriptor of the listing itself is already closed.
+            if os.readlink(f"/proc/self/fd/{name}") in mapped:
+                found.add(int(name))
+    return found
+
+
+def close_all_but(kept: set[int]) -> None:
+    """Close all descriptors but these and the standard ones."""
+    first = 3
+    for descriptor in sorted(kept):
+        os.closerange(first, descriptor)
+        first = descriptor + 1
+    os.closerange(first, MOST_DESCRIPTORS)
+
+
+def be_a_sandbox(
+    request: BotRequest, filter_words: bytes, log: int, gate: int, groups: list[int], *, libraries: set[int]
+) -> BotRequest:
+    """Put up all walls around this process, and return when it may run the bot; otherwise exit.
+
+    Args:
+        request: the bot.
+        filter_words: the filter of system calls.
+        log: descriptor of its log.
+        gate: descriptor of its socket to the referee until it may run.
+        groups: descriptors of its control groups' entrances.
+        libraries: descriptors that it keeps; see `open_libraries`.
+    """
     os.dup2(log, 1)
     os.dup2(log, 2)
     short = 0
@@ -362,8 +403,7 @@ def be_a_sandbox(request: BotRequest, filter_words: bytes, log: int, gate: int, 
             shut_user_in()
         launcher.become(request.user)
         check(libc.prctl(launcher.SET_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0), "end with the referee")
-        os.closerange(3, gate)
-        os.closerange(gate + 1, MOST_DESCRIPTORS)
+        close_all_but({gate, *libraries})
         for name, value in request.limits:
             launcher.limit(getattr(launcher.resource, f"RLIMIT_{name}"), value)
         check(libc.prctl(launcher.SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")

@@ -86,6 +86,14 @@ for n in range(3):
 print(json.dumps(set_before))
 """
 
+CALLBACKS = """
+import ctypes, os
+kept = [open(os.environ["TMPDIR"] + f"/{n}", "w+b") for n in range(20)]
+Function = ctypes.CFUNCTYPE(ctypes.c_int)
+functions = [Function(lambda: 1) for _ in range(1_000)]
+print(sum(function() for function in functions))
+"""
+
 
 async def test_descriptors_can_be_copied_and_set(start: How, lab: Lab) -> None:
     assert [True] * 6 == await lab.told(DESCRIPTORS, isolation=start)
@@ -107,3 +115,8 @@ async def test_there_are_no_terminals(start: How, lab: Lab) -> None:
 
 async def test_what_a_bot_sets_of_its_descriptors_the_next_one_does_not_find(start: How, lab: Lab) -> None:
     assert [[0, 0, 0]] * 2 == [await lab.told(SHARED, isolation=start) for _ in range(2)]
+
+
+async def test_c_can_call_a_thousand_functions(start: How, lab: Lab) -> None:
+    """Libffi may map its own file again for them, by a descriptor that it keeps."""
+    assert 1_000 == await lab.told(CALLBACKS, isolation=start)

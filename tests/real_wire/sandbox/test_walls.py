@@ -264,7 +264,10 @@ class TestPrivacy:
     async def test_it_holds_no_descriptor_but_its_output(self, lab: Lab) -> None:
         told = await lab.told(f"""{TRY}
 fds = "/proc/self/fd/"
-print(json.dumps({{name: attempt(os.readlink, fds + name) for name in os.listdir(fds)}}))
+mapped = {{line.split()[-1] for line in open("/proc/self/maps") if " r-xp " in line}}
+targets = {{name: attempt(os.readlink, fds + name) for name in os.listdir(fds)}}
+# Some versions of libffi keep their own file open.
+print(json.dumps({{name: target for name, target in targets.items() if target.strip("'") not in mapped}}))
 """)
         listing = [name for name, target in told.items() if target == "ENOENT"]
         assert {"0", "1", "2", *listing} == set(told)

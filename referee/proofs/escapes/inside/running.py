@@ -5,6 +5,7 @@ It also reports the properties of the sandbox that only the bot itself can obser
 
 import ctypes
 import errno
+import fcntl
 import json
 import os
 import resource
@@ -69,11 +70,20 @@ def _limits() -> dict[str, int]:
 
 
 def _descriptors() -> list[str]:
+    """Return each descriptor with its file, except read-only ones of libraries whose code this process runs.
+
+    Some versions of libffi keep their own file open.
+    """
+    with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as file:
+        mapped = {line.rstrip("\n").split(maxsplit=5)[-1] for line in file if " r-xp " in line}
     found = []
     for name in os.listdir("/proc/self/fd"):
         with suppress(OSError):
             # The descriptor of the listing itself is already closed.
-            found.append(f"{name} {os.readlink(f'/proc/self/fd/{name}')}")
+            target = os.readlink(f"/proc/self/fd/{name}")
+            is_writable = fcntl.fcntl(int(name), fcntl.F_GETFL) & os.O_ACCMODE != os.O_RDONLY
+            if target not in mapped or is_writable:
+                found.append(f"{name} {target}")
     return found
 
 
