@@ -227,7 +227,7 @@ class Sender:
         """Send the waiting notices, for at most `CLOSE_SECONDS`."""
         with suppress(trio.RunFinishedError):
             self._token.run_sync_soon(self._end)
-        if not self._ended.wait(SOON):
+        if not self._ended.wait(SOON) and self._waiting:
             left = pluralise(self._waiting, "notice")
             say(f"notices: {self._host}: {left} to be sent, for up to {CLOSE_SECONDS:.0f} s")
         self._thread.join(CLOSE_SECONDS + SOON)

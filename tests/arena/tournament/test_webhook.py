@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -213,9 +213,9 @@ def test_a_server_that_does_not_come_to_an_end_is_given_up(
 
 
 def test_nobody_listens_there(capsys: pytest.CaptureFixture[str]) -> None:
-    with closing(socket.create_server(("127.0.0.1", 0))) as door:
-        port = door.getsockname()[1]
-    sent(f"http://127.0.0.1:{port}{PATH}")
+    with socket.socket() as unheard:
+        unheard.bind(("127.0.0.1", 0))  # Does not listen, and no other program can take the port.
+        sent(f"http://127.0.0.1:{unheard.getsockname()[1]}{PATH}")
     assert (
         "notices: 127.0.0.1: cannot be reached (ConnectError): lost a notice (void)\n" == capsys.readouterr().err
     )
