@@ -14,7 +14,7 @@ from typing import Annotated, BinaryIO, TypeVar
 import msgspec
 from msgspec import Meta, Raw, Struct
 
-from protocol.codec import RepeatedKeyError, encode, refuse_repeated_keys
+from protocol.codec import RepeatedKeyError, encode, is_deeper, refuse_repeated_keys
 from protocol.words import Action, Event, Options, Outcome, Setup
 from referee.games import GAMES
 from referee.match import LONGEST_MS
@@ -22,6 +22,8 @@ from referee.rules import Addressed, AnyGame, BadSetupError, Deal, Illegal, Tabl
 
 MAX_SCENARIO_BYTES = 8 * 1024 * 1024
 """The maximum length of a scenario, far above that of the longest matches."""
+MOST_LEVELS = 200
+"""The deepest nesting of a scenario. Python's own bound depends on its version and the stack."""
 MAX_STEPS = 100_000
 """The maximum number of steps: the result is many times longer than the scenario and is held in memory."""
 
@@ -114,11 +116,11 @@ def read_scenario(text: bytes) -> Scenario:
         text.decode()
     except UnicodeDecodeError as error:
         raise ScenarioError(f"scenario: not UTF-8 at byte {error.start}") from None
+    if is_deeper(text, MOST_LEVELS):
+        raise ScenarioError("scenario: nested too deeply")
     scenario = decode_part(text, Scenario, "scenario")
     try:
         refuse_repeated_keys(text)
-    except RecursionError:
-        raise ScenarioError("scenario: nested too deeply") from None
     except RepeatedKeyError as error:
         raise ScenarioError(f"scenario: {error}") from None
     if len(scenario.steps or ()) > MAX_STEPS:
@@ -130,8 +132,6 @@ def decode_part(raw: bytes | Raw, form: type[FormT], place: str) -> FormT:
     """Decode a part of a scenario. Raise ScenarioError, whose text is `place.key[index]: …`."""
     try:
         return msgspec.json.decode(raw, type=form)
-    except RecursionError:
-        raise ScenarioError(f"{place}: nested too deeply") from None
     except msgspec.MsgspecError as error:
         complaint, _, path = str(error).partition(" - at `$")
         where = re.sub(r"^scenario[.]", "", place + path.removesuffix("`"))
