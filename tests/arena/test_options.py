@@ -33,6 +33,7 @@ from referee.rules.rng import MatchRandom
 from referee.rules.table import Deal, Table
 from tests.arena.stand_in import result
 from tests.builders.command_line import arena
+from tests.builders.tournaments import write_tournament
 
 
 class Inner(Struct, frozen=True, kw_only=True):
@@ -435,8 +436,7 @@ def test_where_nobody_may_write_beside_it_they_go_to_the_cache(bot: Path, monkey
 
 
 def test_a_tournament_whose_file_lies_in_a_bots_folder_keeps_its_results_beside_that(bot: Path) -> None:
-    Path("cup.toml").write_text('game = "mist"\nbots = [".", "mist_random"]\n')
-    tournament = read_tournament(Path("cup.toml"))
+    tournament = read_tournament(write_tournament(Path("cup.toml"), [".", "mist_random"]))
     assert (Path("../runs/cup"), ("my_bot", "mist_random")) == (tournament.results, tournament.labels)
     assert bot.parent == Path("..").resolve()
 

@@ -13,6 +13,7 @@ from referee.bot_folder import BUILT_IN
 from referee.linux.processes import own_children
 from tests.builders.bots import write_bot
 from tests.builders.programs import invoke
+from tests.builders.tournaments import write_tournament
 
 PROGRAMS = {
     "syntax": "def x(:\n",
@@ -24,9 +25,8 @@ PROGRAMS = {
 def test_each_bot_is_told_what_is_wrong_with_it(tmp_path: Path) -> None:
     for name, program in PROGRAMS.items():
         write_bot(tmp_path / name, program)
-    file = tmp_path / "cup.toml"
-    bots = json.dumps(["mist_random", *PROGRAMS])
-    file.write_text(f'game = "mist"\nbots = {bots}\nisolation = "none"\npolicy.startup_ms = 2000\n')
+    more = 'isolation = "none"', "policy.startup_ms = 2000"
+    file = write_tournament(tmp_path / "cup.toml", ["mist_random", *PROGRAMS], *more)
     ended = invoke("check", file, "--results", tmp_path / "check", "--json")
     found = {each["bot"]: each for each in json.loads(ended.stdout)["bots"]}
     assert NO == ended.exit_code
@@ -46,8 +46,7 @@ def test_a_program_by_lines_that_dies_at_its_start_cannot_start_in_any_check(tmp
     alone = invoke("check", folder, "--results", tmp_path / "alone", *options)
     (found,) = json.loads(alone.stdout)["games"]
     assert (NO, 0, {"never_started": 1}) == (alone.exit_code, found["started"], found["conduct"])
-    file = tmp_path / "cup.toml"
-    file.write_text('game = "mist"\nbots = ["mist_random", "dead"]\nisolation = "none"\n')
+    file = write_tournament(tmp_path / "cup.toml", ["mist_random", "dead"], 'isolation = "none"')
     field = invoke("check", file, "--results", tmp_path / "field", "--json")
     why = json.loads(field.stdout)["bots"][1]["broken"]
     assert why.startswith(
@@ -61,11 +60,9 @@ def test_a_program_by_lines_that_dies_at_its_start_cannot_start_in_any_check(tmp
 
 @pytest.mark.slow
 def test_of_a_season_all_bots_are_checked_under_the_terms_of_its_first_stage(tmp_path: Path) -> None:
-    file = tmp_path / "league.toml"
-    file.write_text(
-        'game = "mist"\nbots = ["mist_random", "mist_hunter"]\nisolation = "none"\n'
-        '[[stages]]\nname = "all"\n[[stages]]\nname = "final"\ntop = 2\n'
-    )
+    stages = '[[stages]]\nname = "all"\n[[stages]]\nname = "final"\ntop = 2'
+    bots = ["mist_random", "mist_hunter"]
+    file = write_tournament(tmp_path / "league.toml", bots, 'isolation = "none"', stages)
     ended = invoke("check", file, "--results", tmp_path / "check", "--json")
     assert DONE == ended.exit_code, ended.stderr
     found = json.loads(ended.stdout)
@@ -112,8 +109,8 @@ def test_the_workers_that_play_a_check_play_what_comes_after_it(
         return worker
 
     monkeypatch.setattr(pool, "_start", counted)
-    before, file = {child.pid for child in own_children()}, tmp_path / "cup.toml"
-    file.write_text('game = "mist"\nbots = ["mist_random", "mist_cautious"]\noptions.max_turns = 2\n')
+    before = {child.pid for child in own_children()}
+    file = write_tournament(tmp_path / "cup.toml", ["mist_random", "mist_cautious"], "options.max_turns = 2")
     words = ["--concurrency", "1", "--isolation", "none", "--results"]
     ended = invoke("tournament", file, *words, tmp_path / "results")
     assert (DONE, 2, 1) == (ended.exit_code, len(started), len(set(started)))
@@ -149,10 +146,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.slow
 def test_a_tournament_says_of_each_bot_why_it_lost(folder: Path) -> None:
-    (folder / "cup.toml").write_text(
-        f'game = "mist"\nbots = {json.dumps(list(BOTS))}\nblocks = 1\nseed = 4\nisolation = "none"\n'
-        "[options]\nmax_turns = 6\n[policy]\nstartup_ms = 60000\n"
-    )
+    more = "blocks = 1", "seed = 4", 'isolation = "none"', "options.max_turns = 6", "policy.startup_ms = 60000"
+    write_tournament(folder / "cup.toml", BOTS, *more)
     text = invoke("tournament", "cup.toml", "--no-check", "--usage").stdout
     logs = folder / "runs/cup/transcripts"
     said = {name: line for line in text.splitlines() for name in BOTS if line.startswith(f"{name}: ")}

@@ -20,6 +20,7 @@ from referee.host import AttemptResult as MatchResult
 from referee.host import Plan
 from referee.match import SeatReport
 from tests.arena.checks.bots import WHY, Field
+from tests.builders.tournaments import write_tournament
 
 
 @pytest.fixture(autouse=True)
@@ -101,7 +102,7 @@ def test_a_check_from_the_bots_own_folder_writes_nothing_into_it(monkeypatch: py
 
 def test_results_that_are_to_go_into_a_bots_folder_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(BUILT_IN / "mist_hunter", "my_bot")
-    Path("my_bot/cup.toml").write_text('game = "mist"\nbots = [".", "mist_random"]\nresults = "runs"\n')
+    write_tournament(Path("my_bot/cup.toml"), [".", "mist_random"], 'results = "runs"')
     place = f"lies in the folder of a bot, {Path('my_bot').resolve()}: "
     for words, said in (
         (("check", "my_bot", "--results", "my_bot/runs"), f"--results: my_bot/runs {place}"),
@@ -124,7 +125,7 @@ def test_the_seed_counts_on(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_field_has_a_row_for_each_bot_a_design_and_a_forecast(monkeypatch: pytest.MonkeyPatch) -> None:
-    Path("cup.toml").write_text('game = "mist"\nbots = ["mist_random", "mist_hunter"]\nblocks = 30\n')
+    write_tournament(Path("cup.toml"), ["mist_random", "mist_hunter"], "blocks = 30")
     ended = arena(monkeypatch, Field(), "check", "cup.toml")
     assert DONE == ended.exit_code
     assert "30 blocks: each bot plays 30" in ended.stdout
@@ -133,7 +134,7 @@ def test_a_field_has_a_row_for_each_bot_a_design_and_a_forecast(monkeypatch: pyt
 
 
 def test_a_field_with_a_bot_that_cannot_start_is_no(monkeypatch: pytest.MonkeyPatch) -> None:
-    Path("cup.toml").write_text('game = "mist"\nbots = ["mist_random", "mist_hunter"]\n')
+    write_tournament(Path("cup.toml"), ["mist_random", "mist_hunter"])
     ended = arena(monkeypatch, Field(broken=["mist_hunter"]), "check", "cup.toml", "--json")
     found = json.loads(ended.stdout)
     assert (NO, False) == (ended.exit_code, found["starts"])

@@ -21,6 +21,7 @@ from referee.host.plan import AttemptResult, Plan
 from referee.match.records import Out
 from tests.arena.checks.bots import WHY, Field
 from tests.arena.ledgers import OpenLedger
+from tests.builders.tournaments import write_tournament
 
 TEXT = """\
 game = "mist"
@@ -120,10 +121,8 @@ def test_who_comes_after_a_head_does_not_become_one(file: Path) -> None:
 
 
 def test_the_house_bot_is_not_left_out(tmp_path: Path) -> None:
-    file = tmp_path / "cup.toml"
-    file.write_text('game = "hive-mind"\nbots = ["any_random", "hive_mind_counter"]\nfill = "hive_mind_random"\n')
-    with file.open("a") as text:
-        text.write('broken = "leave-out"\n')
+    more = 'fill = "hive_mind_random"', 'broken = "leave-out"'
+    file = write_tournament(tmp_path / "cup.toml", ["any_random", "hive_mind_counter"], *more, game="hive-mind")
     with pytest.raises(WrongUse) as caught:
         playing(file, Field(broken=["hive_mind_random (house)"]))
     assert caught.value.format_message().startswith(f"{file}:3: fill: the house's bot cannot be left out")

@@ -25,6 +25,7 @@ from protocol.messages import Hello, Submit
 from referee.games import GAMES
 from tests.arena.stand_in import AtOnce
 from tests.builders.command_line import arena, refused
+from tests.builders.tournaments import write_tournament
 
 ROOT = Path(__file__).parents[3]
 SCENARIO = b'{"game":"mist","options":{"first":0},"steps":[{"0":{"cells":["a1"]}}]}'
@@ -229,8 +230,7 @@ def test_a_tournaments_isolation_can_be_given_and_is_one_of_its_terms(
     stand_in = AtOnce()
     workers = [Worker(play=stand_in, slots=2)]
     monkeypatch.setattr("arena.workers.placement.open_pool", lambda _slots, **_: nullcontext(workers))
-    file = tmp_path / "cup.toml"
-    file.write_text('game = "mist"\nbots = ["mist_random", "mist_cautious"]\n')
+    file = write_tournament(tmp_path / "cup.toml", ["mist_random", "mist_cautious"])
     played = arena("tournament", file, "--isolation", "none", "--no-check", "--json")
     assert ["none", "none"] == [plan.isolation for plan in stand_in.played]
     assert (DONE, "none") == (played.exit_code, json.loads(played.stdout)["isolation"])

@@ -10,6 +10,7 @@ from arena.config.tournament_file import read_tournament
 from arena.errors import WRONG_USE, WrongUse
 from referee.bot_folder.manifest import Limits, built_in, find_bot
 from tests.builders.command_line import arena
+from tests.builders.tournaments import write_tournament
 
 BOT = 'name = "anna"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n'
 GREEDY = f"{BOT}[limits]\nprocesses = 16\nmemory_mb = 8192\n"
@@ -104,9 +105,7 @@ def test_the_caps_of_the_competition_let_every_bot_of_ours_in(name: str) -> None
 
 
 def tournament(folder: Path, caps: str) -> Path:
-    file = folder / "cup.toml"
-    file.write_text(f'game = "mist"\nbots = ["mist_random", "anna"]\n{caps}')
-    return file
+    return write_tournament(folder / "cup.toml", ["mist_random", "anna"], caps)
 
 
 def test_a_tournaments_file_caps_what_its_bots_may_ask_for(anna: Path) -> None:
@@ -134,11 +133,9 @@ def test_what_a_bots_folder_may_hold_is_capped(anna: Path) -> None:
 
 
 def test_the_house_is_no_exception(anna: Path) -> None:
-    file = tournament(anna.parent, "[limits]\nmemory_mb = 2048\n")
-    file.write_text(
-        'game = "mist"\nformat = "swiss"\nbots = ["mist_random", "mist_hunter", "mist_tracker"]\nfill = "anna"\n'
-        "[limits]\nmemory_mb = 2048\n"
-    )
+    bots = ["mist_random", "mist_hunter", "mist_tracker"]
+    caps = "[limits]\nmemory_mb = 2048"
+    file = write_tournament(anna.with_name("cup.toml"), bots, 'format = "swiss"', 'fill = "anna"', caps)
     with pytest.raises(WrongUse, match=r"cup\.toml:4: fill: .*limits\.memory_mb: 8192 is more than 2048"):
         read_tournament(file)
 

@@ -14,6 +14,7 @@ from arena.tournament.run import FinalResults
 from tests.arena.cups import bot_folders, play_cup
 from tests.arena.ledgers import OpenLedger
 from tests.arena.stand_in import AtOnce
+from tests.builders.tournaments import write_tournament
 
 
 @pytest.fixture
@@ -24,9 +25,7 @@ def file(tmp_path: Path) -> Path:
 
 def cup(file: Path, bots: str, *more: str, game: str = "hive-mind") -> Path:
     """A tournament's file; each letter of `bots` is one."""
-    lines = (f'game = "{game}"', f"bots = {list(bots)}", "seed = 4", *more)
-    file.write_text("\n".join(lines) + "\n")
-    return file
+    return write_tournament(file, bots, "seed = 4", *more, game=game)
 
 
 def complaint(file: Path) -> str:
@@ -129,7 +128,7 @@ def test_what_is_wrong_is_named_by_line_and_field(file: Path, bots: str, more: t
 
 @pytest.mark.parametrize("more", ["rotations = 2", 'fill = "mist_random"'])
 def test_pairs_have_both_seatings_and_need_no_house(file: Path, more: str) -> None:
-    file.write_text(f'game = "mist"\nbots = ["mist_random", "mist_hunter"]\n{more}\n')
+    write_tournament(file, ["mist_random", "mist_hunter"], more)
     said = f"3: {more.split(maxsplit=1)[0]}: is for games of more than two seats; mist has two"
     assert said == complaint(file)[: len(said)]
 

@@ -12,6 +12,7 @@ from arena.season.run import play_season
 from arena.workers.api import PlayMatch
 from tests.arena.cups import bot_folders, play_cup
 from tests.arena.stand_in import AtOnce
+from tests.builders.tournaments import write_tournament
 
 STAGES = """
 [[stages]]
@@ -35,9 +36,7 @@ BOTS = "abcdefgh"
 def league(folder: Path, stages: str = STAGES, *, bots: str = BOTS, more: Sequence[str] = ("seed = 4",)) -> Path:
     """A season's file; each letter of `bots` is one, and `x` and `y` are folders of others."""
     bot_folders(folder, {*bots, "x", "y"}, code="# {}")
-    file = folder / "league.toml"
-    file.write_text("\n".join(('game = "mist"', f"bots = {list(bots)}", *more)) + "\n" + stages)
-    return file
+    return write_tournament(folder / "league.toml", bots, *more, stages)
 
 
 def playing(file: Path, play: PlayMatch[str] | None = None, **how: Any) -> Any:

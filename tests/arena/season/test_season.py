@@ -28,6 +28,7 @@ from tests.arena.season.seasons import STAGES, field_of, league, playing, table_
 from tests.arena.stand_in import AtOnce
 from tests.arena.tournament.test_entries import KilledError, dying_after
 from tests.builders.command_line import arena
+from tests.builders.tournaments import write_tournament
 from tests.long import mostly_slow
 
 STEPS = {step: getattr(season_run, step) for step in ("write_book", "close", "copies_of_file", "part_in")}
@@ -306,7 +307,7 @@ def test_remote_bots_go_on_with_the_key_that_they_have_played_with(tmp_path: Pat
     for name in ("alice", "bob"):
         write_pair(tmp_path / "keys" / name, new_pair())
     keys = [f"'remote:keys/{name}.key'" for name in ("alice", "bob")]
-    file.write_text(file.read_text().replace("'a', 'b'", ", ".join(keys)))
+    file.write_text(file.read_text().replace('"a", "b"', ", ".join(keys)))
     found = playing(file, last="final")
     assert {"alice", "bob"} == {bot.name for bot in remote_bots(read_season(file))}
     left = {"alice", "bob"} - set(field_of(found, "final"))
@@ -444,7 +445,7 @@ def test_a_stage_begins_anew_with_those_after_it_and_earlier_ones_stay(file: Pat
             "each_group = 1",
             "stage.rule was the top two of each group, is the winner of",
         ),
-        ("'g', 'h'", "'h', 'g'", 'bots was ["a","d","e","h"], is ["a","d","e","g"]'),
+        ('"g", "h"', '"h", "g"', 'bots was ["a","d","e","h"], is ["a","d","e","g"]'),
     ],
 )
 def test_a_file_that_was_changed_does_not_go_on(file: Path, was: str, becomes: str, said: str) -> None:
@@ -499,7 +500,7 @@ def test_a_season_that_is_being_played_keeps_a_second_arena_out(file: Path) -> N
         ('"plate"', '"../x"', "16: stages[2].name: '../x': Expected `str` matching regex"),
         ('from = "groups"', 'from = "plate"', "17: stages[2].from: no stage before it is called 'plate'"),
         ('from = "groups"', 'from = "final"', "18: stages[2].rest: no stage before it takes bots from final"),
-        ("'a', ", "'nobody', ", "2: bots[0]: nobody: no folder and no sample bot is called that"),
+        ('"a", ', '"nobody", ', "2: bots[0]: nobody: no folder and no sample bot is called that"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_said_with_its_line_and_field_before_anything_is_played(
@@ -516,8 +517,7 @@ def test_a_file_says_which_command_plays_it_if_another_is_given(file: Path) -> N
     names_a_folder = (
         f"is a season's: give the results folder of one of its stages, such as {folder_of(file, 'groups-a')}\n"
     )
-    cup = file.with_name("cup.toml")
-    cup.write_text('game = "mist"\nbots = ["mist_random", "mist_hunter"]\n')
+    cup = write_tournament(file.with_name("cup.toml"), ["mist_random", "mist_hunter"])
     of_cup = f"{cup}: is the file of a tournament, not of a season; play it with: arena tournament {cup}\n"
     for words, said in (
         (("season", cup), of_cup),

@@ -38,6 +38,7 @@ from referee.host.plan import Plan
 from tests.arena.cups import BOT, play_cup
 from tests.arena.stand_in import AtOnce
 from tests.arena.tournament.test_entries import Command, Host, KilledError, change, dying_after, field
+from tests.builders.tournaments import write_tournament
 from tests.long import mostly_slow
 
 LADDERS = {
@@ -270,9 +271,8 @@ def test_time_goes_on_from_one_loop_to_the_next_and_stands_between_them() -> Non
 
 def test_a_ladder_is_played_for_as_long_as_was_asked_for(tmp_path: Path) -> None:
     """By real workers: the limit is asked for in the arena's loop, and outside of it."""
-    file = tmp_path / "cup.toml"
-    bots = '["mist_random", "mist_cautious"]'
-    file.write_text(f'game = "mist"\nformat = "ladder"\nendless = true\nbots = {bots}\nisolation = "none"\n')
+    more = 'format = "ladder"', "endless = true", 'isolation = "none"'
+    file = write_tournament(tmp_path / "cup.toml", ["mist_random", "mist_cautious"], *more)
     words = ["tournament", str(file), "--for", "1s", "--no-check", "--results", str(tmp_path / "out")]
     done = CliRunner().invoke(main, words)
     assert DONE == done.exit_code, done.output

@@ -27,6 +27,7 @@ from tests.arena.cups import bot_folders, play_cup
 from tests.arena.schedule.paired import spec
 from tests.arena.simulated import result
 from tests.arena.stand_in import AtOnce
+from tests.builders.tournaments import write_tournament
 from tests.long import mostly_slow
 
 FORMATS = {
@@ -79,10 +80,7 @@ def file(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 def cup(folder: Path, format_: str, more: tuple[str, ...] = (), bots: str = "abcde", game: str = "mist") -> Path:
     """A tournament's file; each letter of `bots` is one."""
     bot_folders(folder, (*bots, "filler"), game=game)
-    lines = (f'game = "{game}"', f"bots = {list(bots)}", "seed = 4", f'format = "{format_}"', *more)
-    file = folder / "cup.toml"
-    file.write_text("\n".join(lines) + "\n")
-    return file
+    return write_tournament(folder / "cup.toml", bots, "seed = 4", f'format = "{format_}"', *more, game=game)
 
 
 def shown(file: Path, results: FinalResults) -> list[str]:
@@ -217,8 +215,8 @@ def test_a_house_that_is_not_needed_does_not_play(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("format_", ["gauntlet", "swiss", "knockout", "ladder"])
 def test_formats_of_pairs_are_refused_for_more_seats(tmp_path: Path, format_: str) -> None:
-    file = tmp_path / "cup.toml"
-    file.write_text(f'game = "hive-mind"\nbots = ["hive_mind_random", "any_random"]\nformat = "{format_}"\n')
+    bots = ["hive_mind_random", "any_random"]
+    file = write_tournament(tmp_path / "cup.toml", bots, f'format = "{format_}"', game="hive-mind")
     with pytest.raises(
         Exception, match=f"cup.toml:3: format: '{format_}' is for games of two seats; hive-mind has 5"
     ):

@@ -22,6 +22,7 @@ from arena.web.competition_watcher import MOST_SECONDS, CompetitionWatcher
 from protocol.codec import encode
 from tests.arena.commands.test_report import cup
 from tests.arena.web.test_live import BEGUN, ended, window
+from tests.builders.tournaments import write_tournament
 
 
 @pytest.fixture(scope="module")
@@ -120,8 +121,7 @@ async def test_a_folder_that_is_empty_or_not_there_yet_may_be_served(
 
 
 async def test_a_tournament_that_has_not_begun_may_be_served_by_its_file(tmp_path: Path, played: Path) -> None:
-    file = tmp_path / "cup.toml"
-    file.write_text('game = "mist"\nbots = ["mist_random", "mist_hunter"]\n')
+    file = write_tournament(tmp_path / "cup.toml", ["mist_random", "mist_hunter"])
     async with followed(file) as made:
         assert [set()] == made.shown
         shutil.copytree(played, tmp_path / "runs" / "cup")
