@@ -225,7 +225,7 @@ class Competition:
         return tuple(found)
 
     def image(self) -> bytes | None:
-        """Return the content of the face's image; None if there is none."""
+        """Return the bytes of the competition's image; None if it has none."""
         return self._face.image()
 
     def as_of(self) -> float | None:

@@ -461,7 +461,10 @@ class _SeatSteps(_Steps):
             self.say(f"your note: {note}", "note")
 
     def end(self, text: str) -> None:
-        """Add the last step. A bot that had disconnected did not receive the outcome."""
+        """Add the last step, with a text about the end.
+
+        A bot that had disconnected did not receive the outcome, so the text cannot come from its messages.
+        """
         self.say(text, "end")
         self._step("the end", turn=None)
 

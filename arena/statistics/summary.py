@@ -87,7 +87,10 @@ class _Kind:
             self.ranges[place] = min(range_[0], number, key=float), max(range_[1], number, key=float)
 
     def loss(self, words: Sequence[str], *, never_started: bool) -> Loss:
-        """Return these losses, with the range of each number between the words of the cause."""
+        """Return the losses as one entry, with a cause such as `killed: memory over 256 to 300 MB`.
+
+        The cause is `words`, with the range of one number after each.
+        """
         cause = ""
         for word, range_ in zip_longest(words, self.ranges, fillvalue=()):
             cause += f"{word}{' to '.join(dict.fromkeys(range_))}"

@@ -234,7 +234,7 @@ class BlockRunner(Generic[PlayerT]):
         return self.change_at is not None and self.ledger.waiting(), counts
 
     def _remembers(self, match: ScheduledMatch) -> bool:
-        """Return whether a bot may remember a deal, as one on another machine may."""
+        """Return whether a bot of the match may remember its deal: remote bots may."""
         return any(isinstance(player, RemoteBot) for player in self.setup.players_of(match))
 
     async def _void(self, ticket: Ticket, attempt: Attempt, reason: str, result: AttemptResult | None) -> None:

@@ -120,7 +120,7 @@ class Builder:
         return self.done
 
     def _build_competition(self, website: Website, competition: Competition, folders: Sequence[str]) -> None:
-        """Write the pages of a competition, and its matches' files in these folders of the site."""
+        """Write the pages of a competition, and a file for each of its matches in each of these folders."""
         slug = competition.slug
         try:
             matches = competition.results().digest.matches

@@ -447,7 +447,7 @@ class ProcessSeat(SeatDriver):
         return self.process.has_ended or self.kept.says_too_much
 
     def is_back(self) -> bool:
-        """Return whether it has sent `hello` for its next match."""
+        """Return whether the bot has sent `hello` for its next match."""
         assert self.kept is not None  # noqa: S101 - it was invited
         return self.kept.is_back()
 

@@ -47,7 +47,7 @@ def event_message(event: Raw, n: int) -> EventMessage:
 
 
 def remembered(function: Callable[[StateT], MadeT]) -> Callable[[StateT], MadeT]:
-    """Return the function with a cache of one state: each seat's view of the same state calls it."""
+    """Cache a function's result for the latest state. The views of all seats call it with the same state."""
     last: Any = (None, None)
 
     @wraps(function)

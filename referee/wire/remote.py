@@ -404,7 +404,10 @@ class Lobby:
     async def _prove(
         self, socket: kernel.socket, conversation: "SecureConversation", address: str
     ) -> RemoteLine | None:
-        """Return the line of the key that the other end proves; None if it is unknown, or the end has left."""
+        """Finish the handshake, and return the line of the client's key.
+
+        Return None if the key is unknown or barred, or if the client disconnects.
+        """
         from referee.wire.curve import HANDSHAKE_MOST  # noqa: PLC0415 - it is imported by now
 
         while True:

@@ -335,9 +335,9 @@ class SocketLine(Line):
         return self._not_reading or self._farewell.is_set()
 
     def _is_full(self) -> bool:
-        """Return whether received bytes stay in the kernel.
+        """Return whether to read no more bytes now, because the inbox is full.
 
-        A closed line reads and drops them, up to their end.
+        A closed line is never full: it reads and drops all bytes until the connection ends.
         """
         return self._inbox.full() and not self._is_closed()
 

@@ -121,7 +121,7 @@ def reads_another_bots_scratch(scene: Scene) -> AttemptVerdict:
 
 @attacks("minimal root")
 def reads_another_bots_log(scene: Scene) -> AttemptVerdict:
-    """Reads what the other bot printed, in its log and at its outputs."""
+    """Reads the other bot's output from its log and from its open files."""
     outputs = f"/proc/{scene.targets[1].pid}/fd"
     return any_of([_bait(scene, scene.other_log), _writing(f"{outputs}/1"), _writing(f"{outputs}/2")])
 
