@@ -1,5 +1,6 @@
 """`arena serve` and `arena site`: competitions as a website, served or written as files."""
 
+import re
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -13,6 +14,7 @@ from rich.progress import TimeElapsedColumn, TimeRemainingColumn
 
 from arena import event_loop
 from arena.commands.options import LogOption, open_log
+from arena.config import url_complaint
 from arena.errors import AnswerIsNo, WrongUse
 from arena.feed import is_endpoint
 from arena.options import option, options
@@ -23,6 +25,9 @@ from arena.workers import cores
 from referee.bot_folder import MEGABYTE
 
 MAX_PORT = 65_535
+MOST_SHOWN = 100
+"""Maximum characters of a wrong value that an error quotes."""
+ORIGIN = re.compile(r"\*|https?://(?:\*\.)?[A-Za-z0-9.-]{1,253}(?::[0-9]{1,5})?")
 Clients = Annotated[int, Meta(ge=1, le=50_000)]
 AFTER = "after"
 DELAY = click.FloatRange(0, 86_400)
@@ -33,6 +38,38 @@ def _delay(context: click.Context, option: click.Parameter, given: str) -> float
     if given == AFTER:
         return None
     return float(DELAY(given, option, context))
+
+
+def _url(context: click.Context, option: click.Parameter, given: str) -> str:
+    """Return a site's address with a slash at its end; "" stays as it is."""
+    del context, option
+    if not given:
+        return ""
+    wrong = url_complaint(given)
+    if wrong is None and set(given) & set("?#<>\"'\\"):
+        wrong = "is not the address of a folder"
+    if wrong:
+        raise WrongUse(f"--url {given[:MOST_SHOWN]}: {wrong}")
+    return f"{given.rstrip('/')}/"
+
+
+def _origins(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+    """Return sites that may show replays, once they are checked: they become part of a header."""
+    del context, option
+    for each in given:
+        if not ORIGIN.fullmatch(each):
+            raise WrongUse(f"--embed {each[:MOST_SHOWN]}: is neither https://HOST nor '*'")
+    return given
+
+
+UrlOption = Annotated[
+    str,
+    option(
+        "Address at which visitors find the site, such as https://example.org/cups/. With it, links to pages show"
+        " a picture elsewhere.",
+        callback=_url,
+    ),
+]
 
 
 class ServeOptions(Serving, frozen=True, kw_only=True):
@@ -64,6 +101,16 @@ class ServeOptions(Serving, frozen=True, kw_only=True):
             show_default=True,
         ),
     ] = None
+    url: UrlOption = ""
+    embed: Annotated[
+        tuple[str, ...],
+        option(
+            "Allow pages of this site, such as https://example.org, to show replays within them; repeatable. '*'"
+            " allows all.",
+            metavar="ORIGIN",
+            callback=_origins,
+        ),
+    ] = ()
     streams: Annotated[Clients, option("Limit on open pages with live updates.", show_default=True)] = MOST_CLIENTS
     streams_of_address: Annotated[
         Clients,
@@ -116,6 +163,7 @@ class SiteOptions(Struct, frozen=True, kw_only=True):
             "--pictures/--no-pictures",
         ),
     ] = True
+    url: UrlOption = ""
     as_json: Annotated[bool, option("Print what was done as JSON.", "--json")] = False
 
 
@@ -141,7 +189,11 @@ def site_command(out: Path, places: tuple[Path, ...], *, asked: SiteOptions) -> 
     ):
         builder = Builder(output, asked.jobs or cores(), _Shown(bar))
         done = builder.build(
-            competitions, replays=asked.replays, transcripts=asked.transcripts, pictures=asked.pictures
+            competitions,
+            replays=asked.replays,
+            transcripts=asked.transcripts,
+            pictures=asked.pictures,
+            url=asked.url,
         )
     if asked.as_json:
         print_json(

@@ -32,6 +32,8 @@ PAGES_BY = ("arena", "referee", "protocol")
 DIGITS = 16
 HEAD = "[0-9a-f]{64}"
 """Pattern of the hash of a transcript's last line."""
+MOST_PLACES = 5
+"""Maximum number of bots in the words that other sites show of a link to a replay."""
 MOST_REFUSED = 1_000
 """Maximum number of refused transcripts whose reasons are cached."""
 
@@ -53,11 +55,12 @@ def transcript_path(head: str) -> str | None:
 class MatchFiles:
     """The files that pages show of one finished match. They share what is read from its transcript."""
 
-    def __init__(self, transcript: Path, head: str, title: str = "") -> None:
-        """`title` is that of the match's competition, for its card."""
+    def __init__(self, transcript: Path, head: str, title: str = "", url: str = "") -> None:
+        """`title` is that of the match's competition, for its card. `url`: see `PageMaker`."""
         self._transcript = transcript
         self._head = head
         self._title = title
+        self._url = url
 
     def content(self, folder: str) -> bytes:
         """Return the content of the match's file in a folder of the site. Uses seconds of processor time.
@@ -66,7 +69,7 @@ class MatchFiles:
             NoReplayError: the transcript is not valid, its head is another one, or there is no picture.
         """
         # Imported late: a tournament's report has no replays.
-        from arena.pages.pictures import card_of, picture_of  # noqa: PLC0415
+        from arena.pages.pictures import card_of, card_path, picture_of  # noqa: PLC0415
         from arena.viewer import linked_page_of  # noqa: PLC0415
 
         if folder == "transcript":
@@ -79,7 +82,17 @@ class MatchFiles:
                 return card_of(data, self._title)
             except ProcessLostError as error:
                 raise NoReplayError(f"has no card: {error}") from None
-        return linked_page_of(recording, lambda name: f"../{asset_path(name)}", data).encode()
+        card = card_path(self._head)
+        image = f"{self._url}{card}" if self._url and card else ""
+        places = [f"{place}. {name}" for place, name in _placed(data)[:MOST_PLACES]]
+        page = linked_page_of(
+            recording,
+            lambda name: f"../{asset_path(name)}",
+            data,
+            description=", ".join(filter(None, [data["variant"], *places, self._title])),
+            image=image,
+        )
+        return page.encode()
 
     @cached_property
     def _replayed(self) -> tuple["Recording", dict[str, Any]]:
@@ -98,6 +111,12 @@ class MatchFiles:
             raise NoReplayError(error.what) from None
         _check(reading.verified(), self._head)
         return recording, data
+
+
+def _placed(data: dict[str, Any]) -> list[tuple[int, str]]:
+    """Return place and name of each seat by a match's `page_data`, the best ones first."""
+    pairs = zip(data["places"], data["names"], strict=True)
+    return sorted((place, name) for place, name in pairs if place is not None)
 
 
 def replay_page(transcript: Path, head: str) -> bytes:
@@ -169,7 +188,8 @@ def _sources(folder: Traversable) -> Iterator[tuple[str, bytes]]:
 class TranscriptPages:
     """Replays and transcripts of the matches of some competitions, by head."""
 
-    def __init__(self, competitions: Iterable[Competition]) -> None:
+    def __init__(self, competitions: Iterable[Competition], url: str = "") -> None:
+        self._url = url
         self._competitions = tuple(competitions)
         self._refused: dict[tuple[str, str], tuple[tuple[int, ...], str]] = {}
         """File stamp and reason of each refused transcript, by head and folder."""
@@ -190,7 +210,7 @@ class TranscriptPages:
         before, why = self._refused.get((head, folder), (None, ""))
         if stamp != before:
             try:
-                return Page(MatchFiles(transcript, head, title).content(folder), kind, for_ever=True)
+                return Page(MatchFiles(transcript, head, title, self._url).content(folder), kind, for_ever=True)
             except NoReplayError as error:
                 why = str(error)[:MOST_SAID]
             if len(self._refused) >= MOST_REFUSED:

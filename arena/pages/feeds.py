@@ -13,12 +13,11 @@ import msgspec
 from msgspec import Struct
 
 from arena.pages.competition import Competition
-from arena.pages.matches import match_file, result_cell
-from arena.pages.tables import plain_text
+from arena.pages.matches import match_file, result_sentence
 from arena.pages.template import Page, PageMaker, said
 from arena.pages.words import moment
-from arena.schedule import TWO, match_name
-from arena.statistics import CountedMatch, Digest, Reported
+from arena.schedule import match_name
+from arena.statistics import Reported
 
 ATOM, JSON_FEED = "feed.xml", "feed.json"
 """File names in a competition's folder."""
@@ -41,16 +40,6 @@ class FeedEntry(Struct, frozen=True):
     """Time of the block's last result, as ISO 8601."""
     matches: Sequence[tuple[str, str]]
     """Address and result of each match."""
-
-
-def result_sentence(played: CountedMatch, digest: Digest) -> str:
-    """Return a match's result in words: who won, and the scores of two seats if there are any."""
-    text = plain_text(result_cell(played, digest))
-    scores = played.outcome.scores
-    if scores is None or len(played.entrants) != TWO or not {"0", "1"} <= set(scores):
-        return text
-    best, other = (seat for group in played.outcome.ranking for seat in group)
-    return f"{text}, {scores[str(best)]:g} to {scores[str(other)]:g}"
 
 
 def atom_feed(maker: PageMaker, competition: Competition) -> Page:

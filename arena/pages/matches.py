@@ -9,7 +9,8 @@ from msgspec import Struct
 
 from arena.pages.competition import Competition, Overview
 from arena.pages.contents import replay_path, transcript_path
-from arena.pages.tables import Cell, PageTable, in_line, listed, table
+from arena.pages.pictures import card_path
+from arena.pages.tables import Cell, PageTable, in_line, listed, plain_text, table
 from arena.pages.template import MATCHES_A_PAGE, Page, PageMaker, name, newest_first, page_count
 from arena.quantities import MISSING, Column, duration, ordinal, pluralise
 from arena.reports import USAGE, SeatListed, match_listed, unusual_end
@@ -122,13 +123,19 @@ def page_of_match(
     """Return the page of a match. `row` is its index row; `block` holds all matches of its block."""
     head, name = match.played.head, _name(match)
     is_here = competition.transcript(match) is not None
+    replay = replay_path(head) if is_here and maker.replays else None
+    result = result_sentence(match.played, overview.found.digest)
     return maker.of_competition(
         competition,
         overview,
         "match",
         f"match/{name}.html",
         title=f"Match {name}",
-        replay=replay_path(head) if is_here and maker.replays else None,
+        headline=result,
+        description=f"Match {name} of {competition.title}",
+        image=card_path(head) if replay else None,
+        replay=replay,
+        embed=maker.embed_line(replay, f"{competition.slug}/{name}", result),
         transcript=transcript_path(head) if is_here and maker.transcripts else None,
         its_name=f"{competition.slug}/{name}",
         is_elsewhere=not is_here,
@@ -320,6 +327,16 @@ def result_cell(played: CountedMatch, digest: Digest) -> Cell:
     if houses:
         parts.append(f"; house bot{'s' * (len(houses) > 1)}: {', '.join(houses)}")
     return in_line(*parts)
+
+
+def result_sentence(played: CountedMatch, digest: Digest) -> str:
+    """Return a match's result in words: who won, and the scores of two seats if there are any."""
+    text = plain_text(result_cell(played, digest))
+    scores = played.outcome.scores
+    if scores is None or len(played.entrants) != TWO or not {"0", "1"} <= set(scores):
+        return text
+    best, other = (seat for group in played.outcome.ranking for seat in group)
+    return f"{text}, {scores[str(best)]:g} to {scores[str(other)]:g}"
 
 
 def _conducts(played: CountedMatch, digest: Digest) -> str:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from arena.pages.charts import HeatCell, Interval, IntervalChart, LineChart, heat_cell, interval_chart, line_chart
 from arena.pages.competition import Competition, Overview
 from arena.pages.face import face_context
+from arena.pages.pictures import card_path
 from arena.pages.tables import Cell, PageTable, table
 from arena.pages.template import ROWS, Page, PageMaker, numbered, numbered_links, page_count
 from arena.pages.words import ends_text, facts, last_result, moment, rating_text, terms, terms_line
@@ -99,6 +100,9 @@ def standings_page(maker: PageMaker, competition: Competition, number: int = 1) 
         "standings" if overview.history is None else "test",
         numbered("index", number),
         title=competition.title,
+        headline=competition.title,
+        description=terms_line(overview),
+        image=_preview_image(competition, overview),
         about=terms_line(overview),
         last=last_result(overview),
         facts=facts(overview),
@@ -111,6 +115,16 @@ def standings_page(maker: PageMaker, competition: Competition, number: int = 1) 
         **standings_context(overview, "bot/{}.html".format, first=(number - 1) * ROWS),
         **test_context(overview),
     )
+
+
+def _preview_image(competition: Competition, overview: Overview) -> str | None:
+    """Return the path of the host's image, or else of the latest match's card; None if there is neither."""
+    if image := competition.face.image:
+        return f"{competition.slug}/{image}"
+    for match in competition.some(overview.index.keys([len(overview.index) - 1])):
+        if competition.transcript(match) is not None:
+            return card_path(match.played.head)
+    return None
 
 
 def standings_context(overview: Overview, href: Href, *, first: int = 0, count: int = ROWS) -> dict[str, Any]:

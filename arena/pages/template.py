@@ -253,6 +253,13 @@ class Page(Struct, frozen=True):
     """True if the content at this path never changes."""
 
 
+FRAME = Markup(
+    '<iframe src="{}{}#embed&amp;match={}" title="{}" width="640" height="560" loading="lazy" allowfullscreen>'
+    "</iframe>"
+)
+"""A frame on another site's page; the values are address, path, match and title."""
+
+
 class PageMaker(Struct, frozen=True, kw_only=True):
     """A site's settings, and the maker of its pages from templates."""
 
@@ -267,19 +274,56 @@ class PageMaker(Struct, frozen=True, kw_only=True):
     seasons: Sequence["SeasonPages"] = ()
     url: str = ""
     """Address of the site's top as visitors see it, with a slash at its end; "" if it is unknown."""
+    embeds: bool = False
+    """True if other sites may show replays within their pages."""
+
+    def embed_line(self, replay: str | None, match: str, title: str) -> str:
+        """Return the HTML by which another site's page shows a replay; "" if it must not, or cannot.
+
+        Args:
+            replay: path of the replay.
+            match: slug of the competition and name of the match, `cup/18a`.
+            title: title of the frame.
+        """
+        if replay is None or not (self.url and self.embeds):
+            return ""
+        return str(FRAME.format(self.url, replay, match, printable(title)))
 
     def season_of(self, competition: Competition) -> "SeasonPages | None":
         """Return the season that a competition belongs to."""
         return next((each for each in self.seasons if each.holds(competition)), None)
 
-    def page(self, template: str, path: str, *, as_of: datetime | None = None, **values: Any) -> Page:
-        """Return a page from its template, with the link prefix `top` that leads to the site's root."""
+    def page(
+        self,
+        template: str,
+        path: str,
+        *,
+        as_of: datetime | None = None,
+        headline: str = "",
+        description: str = "",
+        image: str | None = None,
+        **values: Any,
+    ) -> Page:
+        """Return a page from its template, with the link prefix `top` that leads to the site's root.
+
+        Args:
+            template: the template's name.
+            path: the page's path.
+            as_of: time of the oldest data on it; None if all of it is recent.
+            headline: title that other sites show of a link to it; "" for the page's own.
+            description: what they say of it; "" for no preview.
+            image: path of the picture that they show, if the site's address is known; None for none.
+            values: further values of the template.
+        """
         top = "../" * path.count("/")
         text = render(
             template,
             top=top,
             live=self.live,
             as_of=as_of,
+            headline=headline,
+            description=description,
+            image=f"{self.url}{image}" if self.url and image else "",
             glossary=f"{top}{GLOSSARY_PATH}",
             **values,
         )

@@ -94,6 +94,7 @@ class Website:
         delay: float | None = None,
         seasons: Sequence[SeasonPages] = (),
         url: str = "",
+        embeds: bool = False,
     ) -> None:
         """Serve pages of these competitions and seasons.
 
@@ -102,9 +103,15 @@ class Website:
         self._competitions = {each.slug: each for each in competitions}
         self._seasons = {each.slug: each for each in seasons}
         self._feed = feed
-        self._transcripts = TranscriptPages(competitions)
+        self._transcripts = TranscriptPages(competitions, url)
         self._maker = PageMaker(
-            live=live, replays=replays, transcripts=transcripts, delay=delay, seasons=tuple(seasons), url=url
+            live=live,
+            replays=replays,
+            transcripts=transcripts,
+            delay=delay,
+            seasons=tuple(seasons),
+            url=url,
+            embeds=embeds,
         )
 
     def page(self, path: str) -> Page | None:
@@ -226,7 +233,7 @@ class Website:
         state = state_of(overview).words if overview.finished else None
         begun = overview.times.begun
         inputs = [pages_hash(), maker.replays, maker.transcripts, competition.title, found.terms, begun, state]
-        same = sha256(encode(inputs))
+        same = sha256(encode([*inputs, maker.url]))
         voids = Counter(block for block, _, _ in found.voids)
         for block, matches in groupby(competition.all_matches(), lambda match: match.played.block):
             together = list(matches)

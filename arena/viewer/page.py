@@ -41,12 +41,21 @@ def page_of(recording: Recording, only: Eyes | None = None, *, back: tuple[str, 
         back=back,
         script=_own(script),
         style=_own(style),
+        description="",
+        image="",
         script_hash=_digest(script),
         style_hash=_digest(style),
     )
 
 
-def linked_page_of(recording: Recording, href: Callable[[str], str], data: dict[str, Any] | None = None) -> str:
+def linked_page_of(
+    recording: Recording,
+    href: Callable[[str], str],
+    data: dict[str, Any] | None = None,
+    *,
+    description: str = "",
+    image: str = "",
+) -> str:
     """Return the page for all viewpoints, with links to style and script, one folder below the site's top.
 
     It links back to the top, or to the match that `#match=SLUG/18a` in its own address names.
@@ -55,13 +64,16 @@ def linked_page_of(recording: Recording, href: Callable[[str], str], data: dict[
         recording: the match.
         href: returns the address of one of `shared_assets`.
         data: the recording's `page_data`, if it is there already.
+        description: what other sites say of a link to it; "" for no preview.
+        image: absolute address of the picture that they show; "" for none.
     """
     script = "viewer.js"
     if _place(recording.game):
         script = f"viewer-{recording.game}.js"
     back = ("../index.html", "All competitions")
     data = data or page_data(recording)
-    return _page(data, linked=True, back=back, script=href(script), style=href("viewer.css"))
+    more = {"script": href(script), "style": href("viewer.css"), "description": description, "image": image}
+    return _page(data, linked=True, back=back, **more)
 
 
 def shared_assets() -> dict[str, bytes]:

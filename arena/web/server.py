@@ -9,7 +9,7 @@ import re
 import resource
 import socket
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from http import HTTPStatus
 from pathlib import Path
@@ -63,6 +63,10 @@ class Serving(Struct, frozen=True, kw_only=True):
     """Endpoints of feeds in addition to those in results folders."""
     delay: float | None = None
     """Seconds after which matches are shown from all viewpoints; None: as soon as their block counts."""
+    url: str = ""
+    """Address of the site's top as visitors see it, with a slash at its end; "" if it is unknown."""
+    embed: tuple[str, ...] = ()
+    """Origins whose pages may show replays within them; `*` for all."""
     streams: int = MOST_CLIENTS
     """Maximum event streams at once."""
     streams_of_address: int = MOST_OF_ADDRESS
@@ -78,7 +82,7 @@ async def serve(asked: Serving, log: Logger) -> None:
     """
     be_nice(NICENESS)  # Threads inherit the niceness, so it is set before any starts.
     async with trio.open_nursery() as nursery:
-        site = Site({}, asked.delay, feed=bool(asked.feeds))
+        site = Site({}, asked.delay, feed=bool(asked.feeds), url=asked.url, frames=asked.embed)
         watcher = CompetitionWatcher(asked.places, asked.feeds, nursery, log)
         application = Application(site, Streams(asked.streams, asked.streams_of_address), watcher.stream_at, log)
         watcher.show = application.show
@@ -187,6 +191,8 @@ POLICY = (
 _OWN_POLICY = re.compile(rb'<meta http-equiv="Content-Security-Policy" content="([^"<>]{1,2000})">')
 OWN_POLICY_WITHIN = 1_000
 """Bytes at a page's start that may contain its own policy, which allows its script and style by hash."""
+FRAMED = "replay/"
+"""Start of the paths of pages that other sites may show, if the host allows it."""
 FOR_EVER = "public, max-age=31536000, immutable"
 NO_CACHE = "no-cache"
 ALWAYS = {
@@ -215,11 +221,19 @@ class Site:
     """The served competitions and their website; both change as competitions appear and disappear."""
 
     def __init__(
-        self, competitions: dict[str, ServedCompetition], delay: float | None = None, *, feed: bool = False
+        self,
+        competitions: dict[str, ServedCompetition],
+        delay: float | None = None,
+        *,
+        feed: bool = False,
+        url: str = "",
+        frames: Sequence[str] = (),
     ) -> None:
-        """`delay`, `feed`: see `Website`."""
+        """`delay`, `feed`, `url`: see `Website`; `frames`: origins whose pages may show replays."""
         self._delay = delay
         self._feed = feed
+        self._url = url
+        self.frames = tuple(frames)
         self.show(competitions)
 
     def show(self, competitions: dict[str, ServedCompetition]) -> None:
@@ -228,7 +242,13 @@ class Site:
         seasons = seasons_in(competitions.values())
         self.folders = frozenset(competitions) | {season.slug for season in seasons}
         self.website = Website(
-            tuple(competitions.values()), live=True, feed=self._feed, delay=self._delay, seasons=seasons
+            tuple(competitions.values()),
+            live=True,
+            feed=self._feed,
+            delay=self._delay,
+            seasons=seasons,
+            url=self._url,
+            embeds=bool(self.frames),
         )
 
 
@@ -285,7 +305,8 @@ class Application:
         except Exception as error:  # noqa: BLE001 - the operator is told, and nobody else
             self.failed(error, path)
             return self._error(path, 500)
-        return self._error(path, 404) if found is None else _answer(request, found)
+        frames = self._site.frames if path.startswith(FRAMED) else ()
+        return self._error(path, 404) if found is None else _answer(request, found, frames)
 
     async def _refused(self, request: Request, error: Exception) -> Response:
         status, more = (error.status_code, error.headers) if isinstance(error, HTTPException) else (500, None)
@@ -316,9 +337,12 @@ class Application:
         self._cache.forget(set(competitions))
 
 
-def _answer(request: Request, found: Kept) -> Response:
-    """Return a response with the page, or with status 304 if the client has it already."""
-    headers = _headers(found)
+def _answer(request: Request, found: Kept, frames: Sequence[str]) -> Response:
+    """Return a response with the page, or with status 304 if the client has it already.
+
+    `frames`: origins whose pages may show it.
+    """
+    headers = _headers(found, frames)
     compressed = found.compressed is not None and _takes_gzip(request.headers.get("accept-encoding", ""))
     headers["etag"] = f'"{found.tag}{"-gzip" * compressed}"'
     headers["cache-control"] = FOR_EVER if found.page.for_ever else NO_CACHE
@@ -332,11 +356,13 @@ def _answer(request: Request, found: Kept) -> Response:
     return Response(found.compressed if compressed else found.page.body, headers=headers)
 
 
-def _headers(found: Kept) -> dict[str, str]:
+def _headers(found: Kept, frames: Sequence[str] = ()) -> dict[str, str]:
     page = found.page
     own = _OWN_POLICY.search(page.body, 0, OWN_POLICY_WITHIN) if page.kind.startswith("text/html") else None
     policy = POLICY if own is None else own[1].decode()
-    return ALWAYS | {"content-type": page.kind, "content-security-policy": f"{policy}; frame-ancestors 'none'"}
+    ancestors = " ".join(frames) or "'none'"
+    policy = f"{policy}; frame-ancestors {ancestors}"
+    return ALWAYS | {"content-type": page.kind, "content-security-policy": policy}
 
 
 def _takes_gzip(accepted: str) -> bool:

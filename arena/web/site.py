@@ -43,6 +43,8 @@ class Wanted(Struct, frozen=True):
     head: str
     title: str
     """Title of the competition."""
+    url: str
+    """Address of the site's top; "" if it is unknown."""
     part: str
     """Unique start of the names in the output's `parts` under which they are written first."""
 
@@ -94,23 +96,40 @@ class Builder:
         self._jobs = jobs
         self._progress = progress
         self._numbers = count()
+        self._url = ""
         self._under_way: set[str] = set()
         """Paths of files that are being made. Matches of deterministic bots may have the same transcript."""
 
     def build(
-        self, competitions: Sequence[Competition], *, replays: bool, transcripts: bool, pictures: bool
+        self,
+        competitions: Sequence[Competition],
+        *,
+        replays: bool,
+        transcripts: bool,
+        pictures: bool,
+        url: str = "",
     ) -> Written:
         """Write all pages of these competitions, and delete our files that are no longer part of them.
 
-        There are pictures of matches that have a replay only.
+        There are pictures of matches that have a replay only, and cards only if the site's address `url` is known.
 
         Raises:
             WrongUse: a foreign file is in the place of a page, or a file is not a ledger.
             MachineCannot: there is no space.
         """
         folders = ["transcript"] * transcripts + ["replay"] * replays + ["picture"] * (replays and pictures)
+        folders += ["card"] * (replays and pictures and bool(url))
         seasons = seasons_in(competitions)
-        website = Website(competitions, live=False, replays=replays, transcripts=transcripts, seasons=seasons)
+        website = Website(
+            competitions,
+            live=False,
+            replays=replays,
+            transcripts=transcripts,
+            seasons=seasons,
+            url=url,
+            embeds=True,
+        )
+        self._url = url
         for each in competitions:
             self._build_competition(website, each, folders)
         self._write_all(website, website.shared_paths())
@@ -135,7 +154,7 @@ class Builder:
             try:
                 for wanted, results in self._make(self._wanted(competition, folders)):
                     for path, result in zip(wanted.paths, results, strict=True):
-                        self._put(website, path, wanted.transcript, result)
+                        self._put(website, path, wanted, result)
             except OSError as error:
                 raise cannot_write(self._output.folder, error) from None
         self._progress.begin(f"{slug}: matches", matches)
@@ -153,16 +172,22 @@ class Builder:
             head = match.played.head
             transcript = competition.transcript(match)
             paths = []
-            for path in (PATHS[folder](head) for folder in folders):
+            for folder in folders:
+                path = PATHS[folder](head)
                 if path is None or transcript is None:
                     continue
-                if path in self._under_way or self._output.has(path):
+                if path in self._under_way or self._output.has(path, self._source(path, competition.title)):
                     self._count(written=False)
                 else:
                     paths.append(path)
             if paths and transcript is not None:
                 self._under_way.update(paths)
-                yield Wanted(tuple(paths), transcript, head, competition.title, str(next(self._numbers)))
+                part = str(next(self._numbers))
+                yield Wanted(tuple(paths), transcript, head, competition.title, self._url, part)
+
+    def _source(self, path: str, title: str) -> str:
+        """Return what a match's file is made from besides its transcript: the site's address, or a title."""
+        return {"replay": self._url, "card": title}.get(path.partition("/")[0], "")
 
     def _make(self, wanted: Iterator[Wanted]) -> Iterator[tuple[Wanted, Sequence[Made]]]:
         """Make files and yield their results. A transcript that breaks a process does not stop the others."""
@@ -176,20 +201,21 @@ class Builder:
         for each, results in made_in_processes(make, wanted, self._jobs, AHEAD):
             yield each, results or [killed] * len(each.paths)
 
-    def _put(self, website: Website, path: str, transcript: Path, result: Made) -> None:
+    def _put(self, website: Website, path: str, wanted: Wanted, result: Made) -> None:
         """Move a file of a match to its place, or record why there is none."""
         self._under_way.discard(path)
         if result.part is None:
             self.done.failures += 1
             if len(self.done.failed) < MOST_TOLD:
-                self.done.failed.append((path_text(transcript), result.failure))
+                self.done.failed.append((path_text(wanted.transcript), result.failure))
             if path.endswith(".html"):
                 page = website.error(path, "No replay", f"The transcript cannot be shown: {result.failure}.")
                 self._count(written=self._output.write(path, page.body, NO_REPLAY), size=len(page.body))
             else:
                 self._progress.advance()
             return
-        self._output.put(path, result.part, result.digest, result.size)
+        source = self._source(path, wanted.title)
+        self._output.put(path, result.part, result.digest, result.size, source)
         self._count(written=True, size=result.size)
 
     def _write_all(self, website: Website, paths: Iterable[str]) -> None:
@@ -220,7 +246,7 @@ class Builder:
 
 def made(wanted: Wanted, parts: Path) -> list[Made]:
     """Make the files of a match. Raises OSError if one cannot be written."""
-    files = MatchFiles(wanted.transcript, wanted.head, wanted.title)
+    files = MatchFiles(wanted.transcript, wanted.head, wanted.title, wanted.url)
     return [_made(files, path, parts / f"{wanted.part}-{at}") for at, path in enumerate(wanted.paths)]
 
 

@@ -132,6 +132,9 @@ function fromLink() {
   if (Number.isFinite(step)) state.at = Math.max(0, Math.min(LAST, step - 1));
   if (eyes !== null && data.eyes.includes(eyes)) state.eyes = eyes;
   if (asked.has("loop")) state.loops = true;
+  // Within a page elsewhere: the board, its controls and names, and a link to the match that opens a page of its own.
+  document.body.classList.toggle("embed", asked.has("embed"));
+  if ($("match") && asked.has("embed")) grown($("match"), { target: "_blank", rel: "noopener" }, []);
   return asked.has("play");
 }
 

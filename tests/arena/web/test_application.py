@@ -116,6 +116,19 @@ class TestHeaders:
         answer = await clients.get("/x.html")
         assert f"{own}; frame-ancestors 'none'" == answer.headers["content-security-policy"]
 
+    async def test_only_replays_may_be_framed_and_only_by_whom_the_host_allows(
+        self, results: Path, pages: Pages
+    ) -> None:
+        cups = {"cup": ServedCompetition("cup", results)}
+        pages["replay/x.html"] = pages["cup/x.html"] = Page(b"x", for_ever=True)
+        origins = ("https://example.org", "http://localhost:8080")
+        for frames, ancestors in (((), "'none'"), (origins, " ".join(origins))):
+            application = Application(Site(cups, frames=frames), Streams(), lambda _: None, SILENT)
+            async with AsyncClient(transport=ASGITransport(application), base_url="http://arena.example") as http:
+                for path, said in (("/replay/x.html", ancestors), ("/cup/x.html", "'none'"), ("/no", "'none'")):
+                    policy = (await http.get(path)).headers["content-security-policy"]
+                    assert policy.endswith(f"; frame-ancestors {said}")
+
     async def test_words_far_down_in_a_page_are_no_policy(self, clients: Clients, pages: Pages) -> None:
         hostile = b'<meta http-equiv="Content-Security-Policy" content="script-src *">'
         pages["x.html"] = Page(b"x" * 2_000 + hostile)

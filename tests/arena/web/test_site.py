@@ -142,6 +142,39 @@ def test_what_is_new_is_added(tmp_path: Path, out: Path, matches: list[Path]) ->
     assert len([path for path in after if before.get(path) != after[path]]) == said["written"]
 
 
+def test_with_its_address_pages_and_replays_have_previews_and_a_line_for_other_sites(
+    results: Path, out: Path, matches: list[Path]
+) -> None:
+    told(out, results)
+    assert "card" not in set(map(os.path.dirname, tree(out)))
+    assert b"og:image" not in b"".join(tree(out).values())
+    told(out, results, "--url", "https://example.org/cups")
+    files = tree(out)
+    cards = {path for path in files if path.startswith("card/")}
+    assert len(TURNS) == len(cards)
+    replays = [content for path, content in files.items() if path.startswith("replay/")]
+    for page in (files["cup/match/1a.html"], files["cup/index.html"], *replays):
+        (image,) = re.findall(rb'<meta property="og:image" content="https://example\.org/cups/([^"]*)">', page)
+        assert image.decode() in cards
+        assert 1 == page.count(b'<meta property="og:title" content="') == page.count(b'"summary_large_image"')
+    assert b"&lt;iframe src=&#34;https://example.org/cups/replay/" in files["cup/match/1a.html"]
+    assert 0 == told(out, results, "--url", "https://example.org/cups/")["written"]
+    assert len(TURNS) < told(out, results, "--url", "https://example.org/")["written"]
+    assert len(cards) == told(out, results, "--no-pictures", "--url", "https://example.org/")["deleted"] - len(TURNS)
+
+
+@pytest.mark.parametrize("url", ["example.org", "ftp://example.org", "https://x/?a", "https://x/<b>", "https://"])
+def test_what_is_no_address_of_a_site_is_refused(results: Path, out: Path, url: str) -> None:
+    assert complaint(out, results, "--url", url).startswith(f"--url {url}: ")
+
+
+@pytest.mark.parametrize("origin", ["'self'", "https://x; script-src *", "x", "https://x/y", "data:", ""])
+def test_what_is_no_origin_may_not_show_replays(results: Path, origin: str) -> None:
+    result = CliRunner().invoke(main, ["serve", str(results), "--port", "0", "--embed", origin])
+    assert WRONG_USE == result.exit_code
+    assert f"--embed {origin}: is neither" in result.stderr
+
+
 @pytest.mark.slow
 def test_by_processes_it_is_the_same_site(
     results: Path, out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
