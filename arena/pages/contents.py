@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 from arena.errors import MachineCannot, WrongUse
 from arena.pages.competition import MOST_SAID, Competition
 from arena.pages.template import Page, asset_path
-from arena.processes import ProcessLostError
 from referee.linux.files import read_regular
 from referee.match import Header
 from referee.transcript import Differs, TranscriptError, TranscriptReading, Verified, verify_transcript
@@ -66,7 +65,8 @@ class MatchFiles:
         """Return the content of the match's file in a folder of the site. Uses seconds of processor time.
 
         Raises:
-            NoReplayError: the transcript is not valid, its head is another one, or there is no picture.
+            NoReplayError: the transcript is not valid, or its head is another one.
+            MachineCannot: a picture cannot be made now.
         """
         # Imported late: a tournament's report has no replays.
         from arena.pages.pictures import card_of, card_path, picture_of  # noqa: PLC0415
@@ -78,10 +78,7 @@ class MatchFiles:
         if folder == "picture":
             return picture_of(data)
         if folder == "card":
-            try:
-                return card_of(data, self._title)
-            except ProcessLostError as error:
-                raise NoReplayError(f"has no card: {error}") from None
+            return card_of(data, self._title)
         card = card_path(self._head)
         image = f"{self._url}{card}" if self._url and card else ""
         places = [f"{place}. {name}" for place, name in _placed(data)[:MOST_PLACES]]
@@ -89,7 +86,7 @@ class MatchFiles:
             recording,
             lambda name: f"../{asset_path(name)}",
             data,
-            description=", ".join(filter(None, [data["variant"], *places, self._title])),
+            description=", ".join(filter(None, [data["variant"], *places])),
             image=image,
         )
         return page.encode()
@@ -201,6 +198,7 @@ class TranscriptPages:
 
         Raises:
             WrongUse: it cannot be made.
+            MachineCannot: it cannot be made now.
         """
         found = self._file(head)
         if found is None:

@@ -131,7 +131,7 @@ def page_of_match(
         "match",
         f"match/{name}.html",
         title=f"Match {name}",
-        headline=result,
+        shared_title=result,
         description=f"Match {name} of {competition.title}",
         image=card_path(head) if replay else None,
         replay=replay,

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from arena.errors import MachineCannot
 from arena.pages.contents import HEAD, viewer_hash
 from arena.processes import ProcessLostError, SideProcess
 
 if TYPE_CHECKING:
     from arena.viewer import PictureAnswer, PictureOrder
 
-SECONDS = 10.0
-"""Maximum seconds in which one picture is made."""
+SECONDS = 60.0
+"""Maximum seconds in which one picture is made. A server leaves the processors to matches, so it may take long."""
 
 
 def picture_path(head: str) -> str | None:
@@ -43,7 +44,10 @@ def _path(folder: str, head: str, ending: str) -> str | None:
 
 
 def picture_of(data: dict[str, Any]) -> bytes:
-    """Return the picture of the last position, as SVG, from the match's `page_data`."""
+    """Return the picture of the last position, as SVG, from the match's `page_data`.
+
+    If the drawing fails, the picture says so. Raises MachineCannot if the process ends or takes too long.
+    """
     from arena.viewer import placeholder  # noqa: PLC0415
 
     return _picture(data).content or placeholder(f"{data['game']}: no picture")
@@ -53,24 +57,24 @@ def card_of(data: dict[str, Any], title: str) -> bytes:
     """Return the match's card, as PNG; without a board if that cannot be drawn.
 
     Raises:
-        ProcessLostError: there is no card.
+        MachineCannot: as for `picture_of`, or there is no card.
     """
     answer = _picture(data, form="png", card=title)
     if not answer.content:
-        raise ProcessLostError(answer.failure)
+        raise MachineCannot(f"no card: {answer.failure}")
     return answer.content
 
 
 def _picture(data: dict[str, Any], **more: Any) -> "PictureAnswer":
     """Return the picture of a match's last step. `more`: further fields of the order."""
-    from arena.viewer import PictureAnswer, PictureOrder  # noqa: PLC0415
+    from arena.viewer import PictureOrder  # noqa: PLC0415
 
     encoded = msgspec.json.encode(data)
     order = PictureOrder(game=data["game"], data=encoded, at=len(data["steps"]) - 1, **more)
     try:
         return _process().ask(order, SECONDS)
     except ProcessLostError as error:
-        return PictureAnswer(failure=str(error))
+        raise MachineCannot(f"no picture: {error}") from None
 
 
 @cache

@@ -100,7 +100,7 @@ def standings_page(maker: PageMaker, competition: Competition, number: int = 1) 
         "standings" if overview.history is None else "test",
         numbered("index", number),
         title=competition.title,
-        headline=competition.title,
+        shared_title=competition.title,
         description=terms_line(overview),
         image=_preview_image(competition, overview),
         about=terms_line(overview),

@@ -299,7 +299,7 @@ class PageMaker(Struct, frozen=True, kw_only=True):
         path: str,
         *,
         as_of: datetime | None = None,
-        headline: str = "",
+        shared_title: str = "",
         description: str = "",
         image: str | None = None,
         **values: Any,
@@ -310,7 +310,7 @@ class PageMaker(Struct, frozen=True, kw_only=True):
             template: the template's name.
             path: the page's path.
             as_of: time of the oldest data on it; None if all of it is recent.
-            headline: title that other sites show of a link to it; "" for the page's own.
+            shared_title: title that other sites show of a link to it; "" for the page's own.
             description: what they say of it; "" for no preview.
             image: path of the picture that they show, if the site's address is known; None for none.
             values: further values of the template.
@@ -321,7 +321,7 @@ class PageMaker(Struct, frozen=True, kw_only=True):
             top=top,
             live=self.live,
             as_of=as_of,
-            headline=headline,
+            shared_title=shared_title,
             description=description,
             image=f"{self.url}{image}" if self.url and image else "",
             glossary=f"{top}{GLOSSARY_PATH}",

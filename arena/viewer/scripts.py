@@ -10,7 +10,7 @@ from msgspec.json import decode, encode
 
 from arena.viewer.page import script_of_drawing, shared_script
 
-SECONDS = 5.0
+SECONDS = 20.0
 """Maximum seconds of a script for one step, or for a match's data."""
 MOST_BYTES = 256 * 1024 * 1024
 """Maximum bytes of V8's heap."""
