@@ -30,6 +30,7 @@ MOST_SHOWN = 100
 ORIGIN = re.compile(r"\*|https?://(?:\*\.)?[A-Za-z0-9.-]{1,253}(?::[0-9]{1,5})?")
 Clients = Annotated[int, Meta(ge=1, le=50_000)]
 AFTER = "after"
+LATE_SECONDS = 15.0
 DELAY = click.FloatRange(0, 86_400)
 
 
@@ -92,15 +93,16 @@ class ServeOptions(Serving, frozen=True, kw_only=True):
     delay: Annotated[
         float | None,
         option(
-            "Show all views of a match this many seconds late while it is played, or (after) once its deal is"
-            " over.",
+            "Show all views of a match this many seconds late while its deal is played for the last time, or"
+            " (after) once its deal is over. The competition's file decides, with show, and leaves out"
+            " competitions with remote bots.",
             callback=_delay,
             type=str,
             metavar="SECONDS|after",
-            default=AFTER,
+            default=f"{LATE_SECONDS:g}",
             show_default=True,
         ),
-    ] = None
+    ] = LATE_SECONDS
     url: UrlOption = ""
     embed: Annotated[
         tuple[str, ...],

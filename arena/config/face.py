@@ -6,7 +6,7 @@ writes them anew.
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta, Struct
@@ -68,6 +68,9 @@ class Face(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_d
     image: str | None = None
     """Path of a PNG, JPEG or WebP image; in a results folder, the name of the copy."""
     teams: Annotated[tuple[Team, ...], Meta(max_length=1_000)] = ()
+    show: Literal["late", "fog"] | None = None
+    """What live pages show while a deal is played for the last time: all views, some seconds late, or no more than
+    spectators may know. None: late, unless a bot is remote, whose author could tell it what the pages show."""
 
     def team_of(self, label: str) -> Team | None:
         """Return the team of a bot; None if it has none."""

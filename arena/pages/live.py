@@ -7,30 +7,41 @@ are played from the same deal. So a match is shown only when it is the last unfi
 from collections.abc import Iterator
 from contextlib import closing
 from itertools import takewhile
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from arena.errors import WrongUse
-from arena.pages.competition import Competition
+from arena.pages.competition import Competition, Overview
 from arena.pages.contents import NoReplayError, check_size
+from arena.pages.face import podium
 from arena.pages.matches import coming_text, match_file
 from arena.pages.season import SeasonPages
 from arena.pages.standings import bracket_rounds, leaders_table
-from arena.pages.template import Page, PageMaker
+from arena.pages.template import JSON, Page, PageMaker
 from arena.pages.words import State, state_of
-from arena.schedule import match_name, match_of
+from arena.schedule import match_name, match_of, remote_bots
 from arena.tournament import TRANSCRIPTS, Ledger, NotBegun
+from protocol.codec import encode
 from referee.match import AnyRecord
 from referee.transcript import Broken, TranscriptError, TranscriptReading
+
+if TYPE_CHECKING:
+    from arena.replay import Recording
 
 ROUNDS_ON_KIOSK = 3
 """Number of rounds of a bracket that a projector shows: the last ones."""
 ON_KIOSK = 16
 """Number of bots that a projector shows while no match is played: the best ones."""
 NOTHING: dict[str, Any] = {
-    "coming": [], "standings": None, "state": None, "bracket": [], "events": "", "part": "", "firsts": []
+    "coming": [], "standings": None, "state": None, "bracket": [], "events": "", "part": "", "firsts": [],
+    "podium": [], "late": "",
 }  # fmt: skip
 """Values for a kiosk page while no results are known."""
 MICROSECONDS = 1_000_000
+MOST_LATE = 4
+"""Maximum number of unfinished matches whose positions are sent to live pages with all secrets."""
+MOST_REMARKS = 6
+"""Number of remarks that are sent with a position, and of steps that they are taken from."""
+LATE_STATE = "late.json"
 BACK = ("../late.html", "All delayed matches")
 """Target and text of the link back from a match's page."""
 
@@ -44,20 +55,21 @@ def live_page(maker: PageMaker, competition: Competition) -> Page:
         "live.html",
         layout="competition.html.jinja",
         title="Live",
-        late=maker.delay is not None,
+        late=LATE_STATE if maker.delay is not None else "",
     )
 
 
 def kiosk_page(maker: PageMaker, competition: Competition) -> Page:
     """Return the page for a projector: current matches one after the other."""
     path = f"{competition.slug}/kiosk.html"
-    return maker.page("kiosk", path, title=competition.title, **_while_idle(competition))
+    values = _while_idle(competition) | {"late": LATE_STATE if maker.delay is not None else ""}
+    return maker.page("kiosk", path, title=competition.title, **values)
 
 
 def feed_page(maker: PageMaker, slug: str, page: str) -> Page:
     """Return the page `live` or `kiosk` for a feed that belongs to no competition of this site."""
     path = f"{slug}/{page}.html"
-    return maker.page(page, path, layout="base.html.jinja", title="Live", late=False, **NOTHING)
+    return maker.page(page, path, layout="base.html.jinja", title="Live", **NOTHING)
 
 
 def season_kiosk_page(maker: PageMaker, season: SeasonPages) -> Page:
@@ -66,7 +78,8 @@ def season_kiosk_page(maker: PageMaker, season: SeasonPages) -> Page:
     values = NOTHING
     if competition is not None:
         events = f"../{competition.slug}/live/events"
-        values = _while_idle(competition) | {"events": events, "part": competition.name}
+        late = f"../{competition.slug}/{LATE_STATE}" if maker.delay is not None else ""
+        values = _while_idle(competition) | {"events": events, "late": late, "part": competition.name}
     values = values | {"firsts": season.context(lambda _, __: "")["firsts"]}
     return maker.page("kiosk", f"{season.slug}/kiosk.html", title=season.title, **values)
 
@@ -82,6 +95,7 @@ def _while_idle(competition: Competition) -> dict[str, Any]:
         "standings": leaders_table(overview.found.digest, ON_KIOSK),
         "state": state_of(overview),
         "bracket": bracket_rounds(overview, lambda _: "")[-ROUNDS_ON_KIOSK:],
+        "podium": podium(competition.face, overview) if overview.finished else [],
     }
 
 
@@ -110,10 +124,40 @@ def late_match(maker: PageMaker, competition: Competition, match: str) -> Page |
     return None if body is None else Page(body)
 
 
+def late_state(maker: PageMaker, competition: Competition) -> Page | None:
+    """Return the delayed positions of unfinished matches with all secrets, as JSON for live pages.
+
+    The list `matches` has for each its page's `match`, the feed's `id`, the host's views `before` and `view`, the
+    latest `remarks` with their weights, and `scores`.
+    """
+    if maker.delay is None:
+        return None
+    found = []
+    for key in shown_late(competition)[-MOST_LATE:]:
+        recording = late_recording(competition, *key, maker.delay)
+        if recording is not None and recording.steps:
+            found.append(_latest(recording, match_name(*key)))
+    return Page(encode({"seconds": maker.delay, "matches": found}), JSON)
+
+
+def _latest(recording: "Recording", match: str) -> dict[str, Any]:
+    """Return the last position of a recording, with the remarks of the last steps."""
+    steps = recording.steps
+    remarks = [remark for step in steps[-MOST_REMARKS:] for remark in (*step.faults, *step.remarks)]
+    return {
+        "match": match,
+        "id": recording.terms.match,
+        "step": len(steps),
+        "views": [step.view("host") for step in steps[-2:]],
+        "remarks": [[remark.text, remark.weight] for remark in remarks[-MOST_REMARKS:]],
+        "scores": steps[-1].scores,
+    }
+
+
 def shown_late(competition: Competition) -> list[tuple[int, int]]:
     """Return block and seating of the unfinished matches that may be shown."""
     overview = competition.overview()
-    if not overview.running:
+    if not overview.running or not _may_be_late(competition, overview):
         return []
     seatings = {block.number: len(block.shifts) for block in overview.coming}
     with closing(Ledger(competition.ledger)) as ledger:
@@ -126,14 +170,31 @@ def shown_late(competition: Competition) -> list[tuple[int, int]]:
     return found
 
 
+def _may_be_late(competition: Competition, overview: Overview) -> bool:
+    """Return whether matches may be shown late with all secrets; see `arena.config.Face.show`."""
+    show, spec = competition.face.show, overview.found.spec
+    if show is not None:
+        return show == "late"
+    return spec is not None and not remote_bots(spec)
+
+
 def late_page(competition: Competition, block: int, seating: int, seconds: float) -> bytes | None:
     """Return the page of an unfinished match as it was `seconds` before the last record of its transcript.
 
     None if the match may not be shown, or not yet. Uses seconds of processor time.
     """
-    # Imported late: a tournament's report has no boards.
-    from arena.replay import recorded  # noqa: PLC0415
-    from arena.viewer import page_of  # noqa: PLC0415
+    from arena.viewer import page_of  # noqa: PLC0415 - a tournament's report has no boards
+
+    recording = late_recording(competition, block, seating, seconds)
+    return None if recording is None else page_of(recording, back=BACK).encode()
+
+
+def late_recording(competition: Competition, block: int, seating: int, seconds: float) -> "Recording | None":
+    """Return an unfinished match as it was `seconds` before the last record of its transcript.
+
+    None if the match may not be shown, or not yet. Uses seconds of processor time.
+    """
+    from arena.replay import recorded  # noqa: PLC0415 - a tournament's report has no boards
 
     if (block, seating) not in shown_late(competition):
         return None
@@ -149,7 +210,7 @@ def late_page(competition: Competition, block: int, seating: int, seconds: float
         if until <= 0:
             return None
         known = takewhile(lambda record: _at(record) <= until, records)
-        return page_of(recorded(known, part, unfinished=True), back=BACK).encode()
+        return recorded(known, part, unfinished=True)
     except (NoReplayError, TranscriptError, WrongUse):
         return None  # For example, the match has just ended.
 

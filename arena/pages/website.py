@@ -20,7 +20,7 @@ from arena.pages.competition import Competition
 from arena.pages.contents import HEAD, TranscriptPages, pages_hash, replay_path, transcript_path
 from arena.pages.feeds import FEEDS, atom_feed, json_feed
 from arena.pages.games import game_page, game_paths
-from arena.pages.live import feed_page, kiosk_page, late_list, late_match, live_page, season_kiosk_page
+from arena.pages.live import feed_page, kiosk_page, late_list, late_match, late_state, live_page, season_kiosk_page
 from arena.pages.matches import (
     match_file,
     match_page,
@@ -327,6 +327,7 @@ ROUTES: tuple[Route, ...] = tuple(
         (r"live\.html", live_page),
         (r"kiosk\.html", kiosk_page),
         (r"late\.html", late_list),
+        (r"late\.json", late_state),
         (rf"late/(?P<match>{MATCH})\.html", late_match),
     )
 )

@@ -42,6 +42,7 @@ from arena.schedule.fields import (
     fields_of,
     kind_of,
     labels_now,
+    remote_bots,
     withdrawn,
 )
 from arena.schedule.formats import TWO, FormatName, complaint, format_of, refusal

@@ -51,9 +51,52 @@ function merge(told, whole) {
   match.met = true;
 }
 
+// --- What may be seen with all secrets, some seconds late: the last match from a deal.
+const LATE_MS = 3000;
+const BANNER_MS = 9000;
+const lates = new Map();
+let told = "", bannered = 0;
+async function lookLate() {
+  try {
+    const answer = await fetch(root.dataset.late, { cache: "no-store" });
+    if (!answer.ok) return;
+    const found = await answer.json(), before = new Map(lates);
+    lates.clear();
+    for (const each of found.matches) {
+      lates.set(each.id, { ...each, seconds: found.seconds });
+      const match = matches.get(each.id);
+      if (match && before.get(each.id)?.step !== each.step) {
+        match.dirty = true;
+        if (each.id === shown) announce(each.remarks.filter(([, weight]) => weight > 1).at(-1)?.[0] ?? "");
+      }
+    }
+    for (const id of before.keys()) if (!lates.has(id) && matches.has(id)) matches.get(id).dirty = true;
+    soon();
+  } catch { /* The next look may succeed. */ }
+}
+
+// A turning point, a crash or a void attempt is said aloud for some seconds.
+function announce(words) {
+  const banner = root.querySelector("[data-banner]");
+  if (!banner || !words || words === told) return;
+  told = words;
+  banner.textContent = plain(words);
+  banner.hidden = false;
+  clearTimeout(bannered);
+  bannered = setTimeout(() => { banner.hidden = true; }, BANNER_MS);
+}
+
 // --- Drawing.
 function boardOf(match) {
-  const game = drawings[match.game];
+  const game = drawings[match.game], late = match.state === "playing" ? lates.get(match.id) : undefined;
+  if (game && late) {
+    const at = late.views.length - 1;
+    const context = { at, eyes: "host", seats: match.players.length, names: match.players, runes, last: false, view: (number) => late.views[number], reveal: null };
+    try {
+      const drawn = game.board(late.views[at], context);
+      return { ...drawn, heading: `${drawn.heading ? `${drawn.heading} · ` : ""}all that is hidden, ${late.seconds} s late` };
+    } catch { return { heading: "this cannot be drawn", legend: "", node: el("p", {}, "") }; }
+  }
   const view = match.views.at(-1);
   if (!game || !view) return { heading: "", legend: "", node: el("p", {}, match.state === "playing" ? "The board is shown at the next move." : "") };
   const at = match.views.length - 1;
@@ -62,6 +105,8 @@ function boardOf(match) {
 }
 
 function scoresOf(match) {
+  const late = match.state === "playing" ? lates.get(match.id) : undefined;
+  if (late?.scores.length) return late.scores;
   const game = drawings[match.game], view = match.views.at(-1);
   if (match.scores && Object.keys(match.scores).length) return match.players.map((_, seat) => match.scores[seat] ?? null);
   if (!game || !view) return null;
@@ -134,7 +179,8 @@ function show(match) {
       place ? el("span", { class: "place" }, ordinal(place)) : null,
       clock ? clock.node : el("span", { class: "clock" }));
   }));
-  const lines = [...match.lines.entries()].sort((a, b) => a[0] - b[0]).slice(-LINES_SHOWN).map(([, line]) => line);
+  const late = match.state === "playing" ? lates.get(match.id) : undefined;
+  const lines = late?.remarks.length ? late.remarks.slice(-LINES_SHOWN).map(([words]) => words) : [...match.lines.entries()].sort((a, b) => a[0] - b[0]).slice(-LINES_SHOWN).map(([, line]) => line);
   const spelled = lines.join("\n");
   if (card.spelled !== spelled) { card.spelled = spelled; card.log.replaceChildren(...lines.map((line) => el("li", {}, line))); }
   return card.node;
@@ -220,13 +266,14 @@ function say(words) {
 function choose() {
   const now = matches.get(shown);
   const playing = stage.map((id) => matches.get(id)).filter((match) => match?.state === "playing");
-  if (now && (now.state === "playing" || performance.now() - now.over < OVER_SECONDS * 1000)) return now;
-  return playing.at(-1) ?? now ?? [...matches.values()].filter((match) => match.views.length).reverse().sort((a, b) => b.over - a.over)[0] ?? null;
+  if (now && ((now.state === "playing" && (lates.has(now.id) || !playing.some((match) => lates.has(match.id)))) || performance.now() - now.over < OVER_SECONDS * 1000)) return now;
+  return playing.findLast((match) => lates.has(match.id)) ?? playing.at(-1) ?? now ?? [...matches.values()].filter((match) => match.views.length).reverse().sort((a, b) => b.over - a.over)[0] ?? null;
 }
 
 function showKiosk() {
   const match = choose();
   shown = match?.id ?? null;
+  if (match?.state === "void") announce("This attempt does not count; the match is played again.");
   onScreen = match ? [match.id] : [];
   root.querySelector(".boards").classList.toggle("many", (match?.players.length ?? 0) > 2);
   place(root.querySelector(".boards"), match ? [show(match)] : []);
@@ -258,5 +305,6 @@ addEventListener("hashchange", () => location.reload());
 addEventListener("pagehide", () => { held = true; });
 addEventListener("pageshow", () => { held = false; });
 listen();
+if (root.dataset.late) { lookLate(); setInterval(lookLate, LATE_MS); }
 soon();
 document.body.dataset.ready = "yes";

@@ -9,12 +9,17 @@ from pathlib import Path
 
 import pytest
 
+from arena.config.face import FACE
 from arena.errors import MachineCannot
 from arena.pages import Competition, Website
 from arena.pages.live import late_page, shown_late
 from arena.pages.matches import match_file
+from arena.schedule import match_name
+from arena.schedule.fields import KEY_CONTENT
 from arena.tournament import LEDGER, TRANSCRIPTS, held
+from arena.tournament.provenance import CONTENT
 from tests.arena.commands.test_report import cup
+from tests.arena.pages.folders import body_of
 from tests.arena.stand_in import AtOnce
 from tests.arena.viewer.matches import written
 
@@ -101,6 +106,42 @@ def test_without_a_delay_there_are_no_such_pages(playing: Competition, transcrip
         assert f'href="late/{match_file(*LAST)}"'.encode() in page.body
         assert match_file(*OTHER).encode() not in page.body
         assert within.page(path) is not None
+
+
+def test_live_pages_are_told_the_last_position_with_its_remarks(playing: Competition, transcript: Path) -> None:
+    with written_so_far(playing, transcript, 0.9) as seconds:
+        site = Website([playing], live=True, delay=seconds / 2)
+        told = json.loads(body_of(site, "cup/late.json"))
+        (match,) = told["matches"]
+        assert told["seconds"] == seconds / 2
+        assert match["match"] == match_name(*LAST)
+        assert match["step"] > 1
+        assert [len(view["board"]) for view in match["views"]] == [61, 61]
+        assert len(match["scores"]) == 2
+        assert all(isinstance(text, str) and weight in range(4) for text, weight in match["remarks"])
+        page = body_of(site, "cup/kiosk.html")
+        assert b'data-late="late.json"' in page
+    assert Website([playing], live=True).page("cup/late.json") is None
+
+
+@pytest.mark.parametrize(
+    ("show", "remote", "shown"),
+    [(None, False, True), ("late", False, True), ("fog", False, False), (None, True, False), ("late", True, True)],
+)
+def test_the_file_and_remote_bots_decide_what_is_shown_late(
+    playing: Competition, *, show: str | None, remote: bool, shown: bool
+) -> None:
+    if show is not None:
+        (playing.folder / FACE).write_text(json.dumps({"show": show}))
+    if remote:
+        with closing(sqlite3.connect(playing.ledger)) as ledger, ledger:
+            (bots,) = ledger.execute("SELECT value FROM terms WHERE key = 'bots'").fetchone()
+            key = f"{CONTENT}{json.loads(bots)[0]}"
+            changed = ledger.execute(
+                "UPDATE terms SET value = ? WHERE key = ?", [json.dumps(f"{KEY_CONTENT}{'0' * 64}"), key]
+            )
+            assert changed.rowcount == 1
+    assert bool(shown_late(playing)) is shown
 
 
 @pytest.mark.parametrize("content", [b"", b"{}\n", b"\xff" * 100, b'{"line":1'])

@@ -131,7 +131,7 @@ class TestTelling:
         followed.hears(BEGUN, FeedEvent(n=1, at_ms=1, event=FIRST), window(2))
         match = followed.match()
         assert ["a", "b"] == match["players"]
-        assert ["seat 0 (a) opens the match with C5"] == match["log"]
+        assert ["a opens the match with C5"] == match["log"]
         assert {
             "name": "turn",
             "seats": [0],
@@ -163,7 +163,7 @@ class TestTelling:
     def test_one_who_missed_the_beginning_learns_of_it_by_the_next_snapshot(self, followed: Followed) -> None:
         followed.hears(LATE)
         match = followed.match()
-        assert (4, ["seat 0 (a) opens the match with C5"]) == (match["log_from"], match["log"])
+        assert (4, ["a opens the match with C5"]) == (match["log_from"], match["log"])
         assert 800 == match["window"]["passed_ms"]
 
     def test_a_snapshot_that_says_nothing_new_changes_nothing(self, followed: Followed) -> None:
