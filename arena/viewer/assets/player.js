@@ -4,7 +4,7 @@ function settle() {
   clearTimeout(later);
   if (state.playing) return;
   later = setTimeout(() => {
-    try { history.replaceState(null, "", `#${here()}`); } catch { /* a page in a frame */ }
+    try { history.replaceState(null, "", `#${here()}${document.body.classList.contains("embed") ? "&embed" : ""}`); } catch { /* a page in a frame */ }
     $("live").textContent = plain(`Step ${state.at + 1} of ${LAST + 1}, showing ${eyesOf(state.eyes)}. ${linesOf(state.at).slice(0, 4).map(([text]) => text).join(". ")}. ${$("heading").textContent}.`);
   }, 200);
 }

@@ -99,7 +99,7 @@ function titlesAt(at) {
 // A piece may lie above its cell, so all that is at the place is looked through.
 function chooseCell(x, y) {
   const titles = document.elementsFromPoint(x, y).map((node) => node.closest("#board *:has(> title)")?.querySelector(":scope > title"));
-  const title = titles.find((each) => each);
+  const title = titles.find((each) => each && partsOf(each.textContent)[1] !== null) ?? titles.find((each) => each);
   cell = null;
   if (title) {
     const [name, there] = partsOf(title.textContent);

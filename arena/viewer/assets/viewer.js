@@ -13,13 +13,16 @@ const mayKnow = (seat) => seat === null || state.eyes === "host" || String(seat)
 const nameOf = (seat) => who(seat, data.names);
 const eyesOf = (eyes) => (eyes === "host" ? "everything" : eyes === "spectator" ? "what the audience sees" : `what ${nameOf(eyes)} sees`);
 
-// --- What a step opens with: in the host's eyes the remarks; in others what they did and what they were told.
+// --- What a step opens with: in the host's eyes the remarks; in others, and in a game without remarks, what all were
+// told, what was played as far as it may be known, and what the seat was told.
 const KEY_WEIGHT = 2, END_WEIGHT = 3, FEW_LINES = 3;
 function linesOf(at) {
   const step = data.steps[at], lines = state.eyes === "host" ? [...step.remarks ?? []] : [];
   if (!lines.length) {
+    const told = (step.told ?? []).filter(([, seat]) => seat === null || String(seat) === state.eyes);
+    for (const [text, seat] of told) if (seat === null) lines.push([text, 0]);
     for (const [text, seat] of step.moves ?? []) if (mayKnow(seat)) lines.push([`${nameOf(seat)}: ${text}`, 0]);
-    for (const [text, seat] of step.told ?? []) if (mayKnow(seat)) lines.push([text, 0]);
+    for (const [text, seat] of told) if (seat !== null) lines.push([text, 0]);
   }
   // Unusual ends are said, and usual ones where no remark says them.
   const ends = lines.some(([, weight]) => weight === END_WEIGHT);

@@ -304,7 +304,7 @@ def test_a_row_of_the_list_stays_the_row_of_its_step(opened: Opened, tmp_path: P
 
 def test_every_control_is_reached_by_tab_and_shows_it(opened: Opened, pages: Callable[[str], Path]) -> None:
     page = opened.open(pages("mist"), "#step=3")
-    order = ["eyes", "said", "slider", "first", "back", "play", "next", "key-next", "last"]
+    order = ["eyes", "said", "BUTTON", "BUTTON", "slider", "first", "back", "play", "next", "key-next", "last"]
     order += ["speed", "loop", "full", "link", "keys", "BUTTON", "SUMMARY", "SUMMARY"]
     reached = []
     for _ in order:

@@ -117,7 +117,7 @@ def test_a_finger_steps_and_zooms_and_drags_what_is_zoomed(opened: Opened, path:
 
 def test_a_cell_tells_its_name_and_what_was_there(opened: Opened, path: Path) -> None:
     page = opened.open(path, "#step=13")
-    box = page.locator("#board .piece").last.bounding_box()
+    box = page.locator("#board .cell", has=page.locator("title", has_text=": bot-1")).first.bounding_box()
     assert box is not None
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     rows = page.locator("#history li")
