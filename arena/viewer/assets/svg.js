@@ -120,5 +120,5 @@ const cards = (pictures, basis) => el("div", { class: `cards b${basis}` }, pictu
 // Pictures in their own size.
 const natural = (pictures) => el("div", { class: "cards natural" }, pictures.map((each) => {
   const [, , wide, tall] = each.getAttribute("viewBox").split(" ");
-  return grown(each, { width: `${wide / 16}rem`, height: `${tall / 16}rem` }, []);
+  return grown(each, { width: `${wide / 16}em`, height: `${tall / 16}em` }, []);
 }));

@@ -158,7 +158,7 @@ drawings.pointing = (() => {
       });
       return [draw("rect", { class: `step place-${place + 1}`, x: x + 2, y: top, width: 110, height: tall, rx: 4 }),
         label(x + 57, top + 12, `${["1st", "2nd", "3rd"][place]}: ${counts(best[place], "point")}`, { "font-size": 12, class: "strong" }), ...tokens,
-        there.length === 1 ? nameTag(x + 6, top - 33, 102, there[0], names) : null];
+        there.length === 1 ? nameTag(x + 57 - Math.min(51, 3.2 * [...who(there[0], names)].length), top - 33, 104, there[0], names) : null];
     });
     const said = best.map((score, place) => `place ${place + 1} with ${counts(score, "point")}: ${listed(seats.filter((seat) => total[seat] === score).map((seat) => who(seat, names)))}`);
     return picture(342, 140, `The podium: ${said.join("; ")}`, parts);
