@@ -18,6 +18,8 @@ MOST_REMARKS = 40
 TEXT = 300
 """Longest remark, in characters."""
 TOP_WEIGHT = 3
+MOST_SCORE = 2**53
+"""Largest score, as JSON for browsers holds it."""
 CONDUCTS = {
     Conduct.CRASHED: "crashes",
     Conduct.DISCONNECTED: "leaves the match",
@@ -80,7 +82,9 @@ class Commentator:
             scores = [int(score) for score in self._commentary.scores(view)]
         except Exception:  # noqa: BLE001 - the game may be of another package, and the position from anywhere
             return [], []
-        return remarks, scores if len(scores) == len(self._names) else []
+        if len(scores) != len(self._names) or max(map(abs, scores)) > MOST_SCORE:
+            scores = []
+        return remarks, scores
 
     def _bounded(self, remark: Remark) -> Remark:
         seats = tuple(seat for seat in remark.seats if 0 <= seat < len(self._names))

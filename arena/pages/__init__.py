@@ -1,8 +1,16 @@
 """Pages of competitions, for the server, the static site and the report."""
 
 from arena.pages.competition import UNFORESEEN, Competition, Overview
-from arena.pages.contents import MatchFiles, NoReplayError, replay_page, replay_path, transcript_path
-from arena.pages.pictures import card_path, picture_path
+from arena.pages.contents import (
+    MatchFiles,
+    NoReplayError,
+    read_story,
+    replay_page,
+    replay_path,
+    story_path,
+    transcript_path,
+)
+from arena.pages.pictures import card_path, no_picture, picture_path
 from arena.pages.report import (
     stress_page,
     write_beside,

@@ -8,7 +8,7 @@ import msgspec
 
 from arena.pages.charts import line_chart
 from arena.pages.competition import Competition, Overview
-from arena.pages.matches import SEAT_MEANING, match_href, matches_of_bot
+from arena.pages.matches import SEAT_MEANING, TranscriptLinks, match_href, matches_of_bot
 from arena.pages.standings import ratings_over_time
 from arena.pages.tables import PageTable, table
 from arena.pages.template import (
@@ -83,7 +83,9 @@ def bot_page(maker: PageMaker, competition: Competition, entrant: int, number: i
         "bot",
         f"bot/{bot_file(entrant, page, pages)}",
         title=digest.labels[entrant],
-        table=matches_of_bot(overview, found[::-1], match_href("../"), entrant),
+        table=matches_of_bot(
+            overview, found[::-1], match_href("../"), entrant, TranscriptLinks(maker, competition, "../../")
+        ),
         first_page=page == pages,
         pages=newest_first(page, pages, lambda page: bot_file(entrant, page, pages)),
         **_bot_context(overview, entrant),

@@ -1,10 +1,11 @@
-"""Replays and transcripts of matches.
+"""Replays, stories and transcripts of matches.
 
 The path of a replay holds the hash of the match's last line and the hash of the code that draws it, so that it can
 be cached for ever.
 """
 
 import re
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cache, cached_property
@@ -12,17 +13,21 @@ from hashlib import sha256
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from arena.errors import MachineCannot, WrongUse
 from arena.pages.competition import MOST_SAID, Competition
-from arena.pages.template import Page, asset_path
+from arena.pages.template import JSON, Page, asset_path
+from arena.statistics import Reported
 from referee.linux.files import read_regular
 from referee.match import Header
 from referee.transcript import Differs, TranscriptError, TranscriptReading, Verified, verify_transcript
 
 if TYPE_CHECKING:
-    from arena.replay import Recording
+    from arena.replay import Recording, Story
 
 MOST_BYTES = 64 * 1024 * 1024
 """Maximum size of a transcript that pages show."""
@@ -35,6 +40,8 @@ MOST_PLACES = 5
 """Maximum number of bots in the words that other sites show of a link to a replay."""
 MOST_REFUSED = 1_000
 """Maximum number of refused transcripts whose reasons are cached."""
+MOST_STORIES = 2_000
+"""Maximum number of stories that a server keeps; each has some kilobytes."""
 
 
 class NoReplayError(Exception):
@@ -49,6 +56,18 @@ def replay_path(head: str) -> str | None:
 def transcript_path(head: str) -> str | None:
     """Return the path of a match's transcript by its head; None if the head is not a hash."""
     return f"transcript/{head}.jsonl" if re.fullmatch(HEAD, head) else None
+
+
+def story_path(head: str) -> str | None:
+    """Return the path of a match's story by the head of its transcript; None if the head is not a hash."""
+    return f"story/{head}-{viewer_hash()}.json" if re.fullmatch(HEAD, head) else None
+
+
+def read_story(content: bytes) -> "Story":
+    """Return a story from its JSON. Raises msgspec.MsgspecError for other content."""
+    from arena.replay import Story  # noqa: PLC0415 - a tournament's report has no stories
+
+    return msgspec.json.decode(content, type=Story)
 
 
 class MatchFiles:
@@ -70,11 +89,14 @@ class MatchFiles:
         """
         # Imported late: a tournament's report has no replays.
         from arena.pages.pictures import card_of, card_path, picture_of  # noqa: PLC0415
+        from arena.replay import story_of  # noqa: PLC0415
         from arena.viewer import linked_page_of  # noqa: PLC0415
 
         if folder == "transcript":
             return transcript_bytes(self._transcript, self._head)
-        recording, data = self._replayed
+        if folder == "story":
+            return msgspec.json.encode(story_of(self._recording))
+        recording, data = self._recording, self._data
         if folder == "picture":
             return picture_of(data)
         if folder == "card":
@@ -92,22 +114,27 @@ class MatchFiles:
         return page.encode()
 
     @cached_property
-    def _replayed(self) -> tuple["Recording", dict[str, Any]]:
-        """The match's steps, and the data of its page."""
+    def _recording(self) -> "Recording":
+        """The match's steps."""
         from arena.replay import recorded  # noqa: PLC0415
-        from arena.viewer import page_data  # noqa: PLC0415
 
         check_size(self._transcript)
         try:
             reading = TranscriptReading(self._transcript)
             recording = recorded(iter(reading), self._transcript)
-            data = page_data(recording)
         except (Differs, WrongUse) as error:
             raise NoReplayError(str(error)) from None
         except TranscriptError as error:
             raise NoReplayError(error.what) from None
         _check(reading.verified(), self._head)
-        return recording, data
+        return recording
+
+    @cached_property
+    def _data(self) -> dict[str, Any]:
+        """The data of the replay's page."""
+        from arena.viewer import page_data  # noqa: PLC0415
+
+        return page_data(self._recording)
 
 
 def _placed(data: dict[str, Any]) -> list[tuple[int, str]]:
@@ -190,6 +217,9 @@ class TranscriptPages:
         self._competitions = tuple(competitions)
         self._refused: dict[tuple[str, str], tuple[tuple[int, ...], str]] = {}
         """File stamp and reason of each refused transcript, by head and folder."""
+        self._stories: OrderedDict[str, Story] = OrderedDict()
+        """Stories by head, the last used ones last."""
+        self._lock = Lock()
 
     def page(self, folder: str, head: str, kind: str) -> Page | None:
         """Return the file of a match in one of the site's folders; None if no match that counts has this head.
@@ -203,7 +233,35 @@ class TranscriptPages:
         found = self._file(head)
         if found is None:
             return None
-        transcript, title = found
+        return self._page(*found, folder, head, kind)
+
+    def story(self, competition: Competition, match: Reported) -> "Story | None":
+        """Return the story of a match that counts; None without a transcript.
+
+        Raises:
+            NoReplayError: the transcript cannot be shown.
+        """
+        head, transcript = match.played.head, competition.transcript(match)
+        if transcript is None:
+            return None
+        with self._lock:
+            if head in self._stories:
+                self._stories.move_to_end(head)
+                return self._stories[head]
+        try:
+            page = self._page(transcript, competition.title, "story", head, JSON)
+        except WrongUse as error:
+            # A public page must not show paths of this machine.
+            raise NoReplayError(error.format_message().removeprefix(f"{transcript}: ")) from None
+        story = read_story(page.body)
+        with self._lock:
+            self._stories[head] = story
+            while len(self._stories) > MOST_STORIES:
+                self._stories.popitem(last=False)
+        return story
+
+    def _page(self, transcript: Path, title: str, folder: str, head: str, kind: str) -> Page:
+        """Return a file made from a transcript. Raises WrongUse if it cannot be made."""
         stamp = _stamp(transcript)
         before, why = self._refused.get((head, folder), (None, ""))
         if stamp != before:

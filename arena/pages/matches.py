@@ -1,29 +1,27 @@
-"""The pages of matches: their list, the schedule, and one match. Pages never show the seed of the deals."""
+"""Lists of matches, and the schedule. Pages never show the seed of the deals."""
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
-from typing import Any, TypeVar
-
-from msgspec import Struct
+from typing import TypeVar
 
 from arena.pages.competition import Competition, Overview
-from arena.pages.contents import replay_path, transcript_path
-from arena.pages.pictures import card_path
+from arena.pages.contents import replay_path
+from arena.pages.pictures import picture_path
 from arena.pages.tables import Cell, PageTable, in_line, listed, plain_text, table
 from arena.pages.template import MATCHES_A_PAGE, Page, PageMaker, name, newest_first, page_count
-from arena.quantities import MISSING, Column, duration, ordinal, pluralise
-from arena.reports import USAGE, SeatListed, match_listed, unusual_end
-from arena.schedule import TWO, Block, match_name, match_of
+from arena.quantities import Column, ordinal, pluralise
+from arena.reports import unusual_end
+from arena.schedule import TWO, Block, match_name
 from arena.statistics import CountedMatch, Digest, Reported, places_by_seat
 from protocol.refusals import Conduct
-from referee.match import SeatReport
 
 Row = TypeVar("Row")
 MATCH_MEANING = "A number for the deal and a letter for the seating: 18a and 18b have the same deal."
 SEAT_MEANING = "The place at the table, counted from 0."
 SEATS_MEANING = "The bots by seat, from seat 0."
 RESULT_MEANING = "Who won. With more than two bots: the first places; = marks a shared place."
+SCORE_MEANING = "The numbers are scores of the game: {}."
 MOST_NOW = 200
 """Maximum rows of the table of matches being played."""
 MOST_NAMED = 5
@@ -32,22 +30,10 @@ MANY = 3
 """Maximum number of places or opponents that a row of a list of matches names."""
 MOST_SEATS = 5
 """Maximum number of seats of a match whose bots are all named in a list."""
-MOST_VOIDS = 10
-"""Maximum number of void attempts at a block whose reasons a page shows."""
-
-
-START_UP: Column[SeatReport] = Column("start-up", lambda report: report.hello_us, duration)
-
-
-class SeatOnPage(Struct, frozen=True):
-    """Result and statistics of one seat in a match."""
-
-    result: SeatListed
-    place: str
-    used: list[tuple[str, str]]
-    """Heading and value of each measured resource."""
-    scores: list[tuple[str, str]]
-    """Name and value of what the game counts for the seat."""
+LENGTH: Column[Reported] = Column(
+    "moves", lambda match: sum(match.played.windows), meaning="How often the game asked one of the bots to act."
+)
+"""Length of a match."""
 
 
 def match_file(block: int, seating: int) -> str:
@@ -84,119 +70,46 @@ def matches_page(maker: PageMaker, competition: Competition, number: int | None 
         "matches.html" if number is None else f"matches-{page}.html",
         title="Matches",
         span=span,
-        table=match_table(overview, found[::-1], match_href("")),
+        table=match_table(overview, found[::-1], match_href(""), TranscriptLinks(maker, competition, "../")),
         pages=newest_first(page, pages, path),
     )
 
 
-def old_match_page(maker: PageMaker, competition: Competition, block: int, seating: int) -> Page | None:
-    """Return the page of a match at its old address of block and seating, to which older pages linked."""
-    return match_page(maker, competition, match_name(block, seating))
-
-
-def match_page(maker: PageMaker, competition: Competition, match: str) -> Page | None:
-    """Return the page of a match; None until its block counts."""
-    key = match_of(match)
-    if key is None:
-        return None
-    block, seating = key
-    overview = competition.overview()
-    row = overview.index.row_of(block, seating)
-    if row is None:
-        return None
-    together = competition.some(overview.index.of_block(block))
-    for each in together:
-        if each.played.seating == seating:
-            return page_of_match(maker, competition, overview, each, row=row, block=together)
-    return None
-
-
-def page_of_match(
-    maker: PageMaker,
-    competition: Competition,
-    overview: Overview,
-    match: Reported,
-    *,
-    row: int,
-    block: Sequence[Reported],
-) -> Page:
-    """Return the page of a match. `row` is its index row; `block` holds all matches of its block."""
-    head, name = match.played.head, _name(match)
-    is_here = competition.transcript(match) is not None
-    replay = replay_path(head) if is_here and maker.replays else None
-    result = result_sentence(match.played, overview.found.digest)
-    return maker.of_competition(
-        competition,
-        overview,
-        "match",
-        f"match/{name}.html",
-        title=f"Match {name}",
-        shared_title=result,
-        description=f"Match {name} of {competition.title}",
-        image=card_path(head) if replay else None,
-        replay=replay,
-        embed=maker.embed_line(replay, f"{competition.slug}/{name}", result),
-        transcript=transcript_path(head) if is_here and maker.transcripts else None,
-        its_name=f"{competition.slug}/{name}",
-        is_elsewhere=not is_here,
-        finished=overview.finished,
-        pages=neighbours(overview, row),
-        **match_context(overview, match, block),
-    )
-
-
-def neighbours(overview: Overview, row: int) -> list[tuple[str, str]]:
-    """Return links to the previous and the next match of the schedule."""
-    found = []
-    for word, other in (("Previous match", row - 1), ("Next match", row + 1)):
-        found += [(word, match_file(*key)) for key in overview.index.keys([other])]
-    return found
-
-
-def match_context(overview: Overview, match: Reported, block: Sequence[Reported]) -> dict[str, Any]:
-    """Return the values for the template of one match. `block` holds all matches of its block."""
-    digest, played = overview.found.digest, match.played
-    no_transcript = "The transcript is not in the results folder."
-    if "://" in match.transcript:
-        no_transcript = f"The transcript is at {match.transcript}."
-    return {
-        "result": result_cell(played, digest),
-        "reason": unusual_end(played.outcome.reason),
-        "seats": seats_of(match, digest.labels),
-        "others": _seatings(overview, block),
-        # These texts may reveal the deal, which is no longer secret now that the block is over.
-        "voids": [why for block, _, why in overview.found.voids if block == played.block][:MOST_VOIDS],
-        "head": played.head,
-        "no_transcript": no_transcript,
-    }
-
-
-def _match_column(name_of: Callable[[Row], str]) -> Column[Row]:
+def match_column(name: Callable[[Row], str]) -> Column[Row]:
     """Return the column of the names of matches."""
-    return Column("match", name_of, meaning=MATCH_MEANING, is_text=True)
+    return Column("match", name, meaning=MATCH_MEANING, is_text=True)
 
 
-def _name(match: Reported) -> str:
+def name_of(match: Reported) -> str:
+    """Return a match's name, such as `18a`."""
     return match_name(match.played.block, match.played.seating)
 
 
-def _seatings(overview: Overview, matches: Iterable[Reported]) -> PageTable:
-    """Return the table of a block's matches with the bots in their seats."""
-    digest = overview.found.digest
-
-    def seats(match: Reported) -> Cell:
-        return seats_cell(match.played.entrants, digest)
-
-    def href(match: Reported) -> str:
-        return f"{_name(match)}.html"
-
-    seats_column = Column("seats", seats, meaning=SEATS_MEANING, is_text=True)
-    columns = (_match_column(_name), seats_column, _result_column(digest))
-    return table("Matches from this deal", columns, list(matches), head="match", href=href)
+def picture_of_match(maker: PageMaker, match: Reported) -> str | None:
+    """Return the path of the picture of a match's last position; None if pages have no pictures."""
+    return picture_path(match.played.head) if maker.pictures else None
 
 
-def _result_column(digest: Digest) -> Column[Reported]:
-    return Column("result", lambda match: result_cell(match.played, digest), meaning=RESULT_MEANING, is_text=True)
+def score_unit(overview: Overview) -> str:
+    """Return what scores of the competition's game count, such as `Largest group`; empty if that is unknown."""
+    # Imported late, as the commentary of the game is.
+    from protocol.games import GameLoadError  # noqa: PLC0415
+    from protocol.text import COMMENTARIES  # noqa: PLC0415
+
+    try:
+        commentary = COMMENTARIES.get(str(overview.found.terms.get("game")))
+    except GameLoadError:
+        return ""
+    return "" if commentary is None else commentary.outcome_unit or commentary.unit
+
+
+def result_column(overview: Overview) -> Column[Reported]:
+    """Return the column of results, with scores."""
+    digest, unit = overview.found.digest, score_unit(overview)
+    meaning = RESULT_MEANING
+    if unit:
+        meaning = f"{RESULT_MEANING} {SCORE_MEANING.format(unit.lower())}"
+    return Column("result", lambda match: result_cell(match.played, digest), meaning=meaning, is_text=True)
 
 
 def seats_cell(entrants: Sequence[int], digest: Digest) -> Cell:
@@ -212,16 +125,55 @@ def seats_cell(entrants: Sequence[int], digest: Digest) -> Cell:
     return _some([digest.labels[bot] for bot in entrants], MOST_SEATS)
 
 
-def match_table(overview: Overview, matches: Iterable[Reported], href: Callable[[Reported], str]) -> PageTable:
-    """Return a table of these matches. `href` returns the link of a match's name, or "" for none."""
-    digest = overview.found.digest
-    return _matches(digest, list(matches), href, [_result_column(digest)])
+class TranscriptLinks:
+    """Addresses of what is made of the matches' transcripts, on a page with lists of matches."""
+
+    def __init__(self, maker: PageMaker, competition: Competition, top: str) -> None:
+        """`top` is the path to the site's root."""
+        self._maker = maker
+        self._competition = competition
+        self._top = top
+
+    def replay(self, match: Reported) -> str:
+        """Return the link to a match's replay; "" if there is none."""
+        path = replay_path(match.played.head)
+        if not self._maker.replays or path is None or self._competition.transcript(match) is None:
+            return ""
+        return f"{self._top}{path}#match={self._competition.slug}/{name_of(match)}"
+
+    def picture(self, match: Reported) -> str:
+        """Return the address of the picture of a match's last position; "" if there is none."""
+        path = picture_of_match(self._maker, match)
+        if path is None or self._competition.transcript(match) is None:
+            return ""
+        return f"{self._top}{path}"
+
+
+def match_table(
+    overview: Overview,
+    matches: Iterable[Reported],
+    href: Callable[[Reported], str],
+    links: TranscriptLinks | None = None,
+) -> PageTable:
+    """Return a table of these matches.
+
+    Args:
+        overview: the competition.
+        matches: the rows from top to bottom.
+        href: returns the link of a match's name; "" for none.
+        links: addresses of replays and pictures; None: the table has none.
+    """
+    return _matches(overview, list(matches), href, [result_column(overview)], links)
 
 
 def matches_of_bot(
-    overview: Overview, matches: Iterable[Reported], href: Callable[[Reported], str], bot: int
+    overview: Overview,
+    matches: Iterable[Reported],
+    href: Callable[[Reported], str],
+    bot: int,
+    links: TranscriptLinks | None = None,
 ) -> PageTable:
-    """Return a table of a bot's matches: its seats, results and opponents."""
+    """Return a table of a bot's matches: how they ended, opponents and seats. Others: see `match_table`."""
     digest = overview.found.digest
 
     def seats(match: Reported) -> list[int]:
@@ -236,12 +188,28 @@ def matches_of_bot(
     def against(match: Reported) -> Cell:
         return _opponents(match.played.entrants, digest, bot)
 
+    def score(match: Reported) -> str:
+        return _score_line(match.played, seats(match))
+
     columns: list[Column[Reported]] = [
-        Column("seat", lambda match: ", ".join(map(str, seats(match))), meaning=SEAT_MEANING),
         Column("ended", ended, meaning="How the match ended for the bot.", is_text=True),
         Column("against", against, meaning="The bots in the other seats.", is_text=True),
+        Column("seat", lambda match: ", ".join(map(str, seats(match))), meaning=SEAT_MEANING),
     ]
-    return _matches(digest, list(matches), href, columns)
+    rows = list(matches)
+    if any(match.played.outcome.scores for match in rows):
+        meaning = f"The bot's score in the game, and the best of the others. {score_unit(overview)}".strip()
+        columns.insert(1, Column("score", score, meaning=meaning, is_text=True))
+    return _matches(overview, rows, href, columns, links)
+
+
+def _score_line(played: CountedMatch, seats: Sequence[int]) -> str:
+    """Return the best score of these seats and of the others, such as `24 to 5`; empty without scores."""
+    own: list[int] = []
+    others: list[int] = []
+    for seat, score in (played.outcome.scores or {}).items():
+        (own if seat in map(str, seats) else others).append(score)
+    return f"{max(own)} to {max(others)}" if own and others else ""
 
 
 def _opponents(entrants: Sequence[int], digest: Digest, bot: int) -> Cell:
@@ -259,12 +227,14 @@ def _opponents(entrants: Sequence[int], digest: Digest, bot: int) -> Cell:
 
 
 def _matches(
-    digest: Digest,
+    overview: Overview,
     matches: Sequence[Reported],
     href: Callable[[Reported], str],
     columns: Sequence[Column[Reported]],
+    links: TranscriptLinks | None,
 ) -> PageTable:
-    """Return a table of matches. The columns for conduct and unusual ends are omitted if they would be empty."""
+    """Return a table of matches. Columns that would be empty are left out: boards, conduct, ends, replays."""
+    digest = overview.found.digest
 
     def conduct(match: Reported) -> Cell:
         text = _conducts(match.played, digest)
@@ -273,12 +243,22 @@ def _matches(
     def end(match: Reported) -> str:
         return unusual_end(match.played.outcome.reason)
 
-    shown = [_match_column(_name), *columns]
+    def board(match: Reported) -> Cell:
+        return Cell("", picture=links.picture(match) if links is not None else "")
+
+    def watch(match: Reported) -> Cell:
+        return Cell("watch", links.replay(match)) if links is not None and links.replay(match) else Cell("")
+
+    shown = [match_column(name_of), *columns, LENGTH]
     if any(set(match.played.conduct) != {Conduct.OK} for match in matches):
         shown.append(Column("conduct", conduct, meaning="ok, or the bot's first fault.", is_text=True))
     if any(map(end, matches)):
         meaning = "Why the match ended, where that is unusual."
         shown.append(Column("ended by", end, meaning=meaning, is_text=True))
+    if links is not None and any(map(links.replay, matches)):
+        shown.append(Column("replay", watch, is_text=True))
+    if links is not None and any(map(links.picture, matches)):
+        shown.insert(1, Column("board", board, meaning="The last position.", is_text=True))
     return table("Matches", shown, matches, head="match", href=href)
 
 
@@ -305,23 +285,22 @@ def _ended(played: CountedMatch, seat: int) -> Cell:
 def result_cell(played: CountedMatch, digest: Digest) -> Cell:
     """Return the winner; of more than two seats, the best competitors' places and the places of house bots."""
     labels, house = digest.labels, digest.house
+    scores = played.outcome.scores or {}
     order = list(chain.from_iterable(played.outcome.ranking))
     if len(order) == TWO:
-        one, other = (Cell(labels[played.entrants[seat]]) for seat in order)
-        if len(played.outcome.ranking) == 1:
-            return in_line(one, " and ", other, " tied")
-        return in_line(one, " beat ", other)
+        return _of_two(played, digest, order)
     parts: list[Cell | str] = []
     named, houses = 0, []
     for seat in order:
-        place, bot = _place(played, seat), played.entrants[seat]
+        place, bot = place_text(played, seat), played.entrants[seat]
         if bot == house:
             houses.append(place)
             continue
         named += 1
         if named <= MANY:
             dot = "." * (not place.endswith("="))
-            parts += [f"{', ' * bool(parts)}{place}{dot} ", Cell(labels[bot])]
+            score = f" {scores[str(seat)]}" if str(seat) in scores else ""
+            parts += [f"{', ' * bool(parts)}{place}{dot} ", Cell(labels[bot]), score]
     if named > MANY:
         parts.append(f", and {named - MANY} more")
     if houses:
@@ -330,13 +309,30 @@ def result_cell(played: CountedMatch, digest: Digest) -> Cell:
 
 
 def result_sentence(played: CountedMatch, digest: Digest) -> str:
-    """Return a match's result in words: who won, and the scores of two seats if there are any."""
-    text = plain_text(result_cell(played, digest))
-    scores = played.outcome.scores
-    if scores is None or len(played.entrants) != TWO or not {"0", "1"} <= set(scores):
-        return text
-    best, other = (seat for group in played.outcome.ranking for seat in group)
-    return f"{text}, {scores[str(best)]:g} to {scores[str(other)]:g}"
+    """Return a match's result in words: who won, with the score."""
+    return plain_text(result_cell(played, digest))
+
+
+def _of_two(played: CountedMatch, digest: Digest, order: Sequence[int]) -> Cell:
+    """Return who beat whom, with the score. `order`: the seats, the winner first."""
+    one, other = (Cell(digest.labels[played.entrants[seat]]) for seat in order)
+    scores = [(played.outcome.scores or {}).get(str(seat)) for seat in order]
+    known = "" if None in scores else f" {scores[0]}"
+    if len(played.outcome.ranking) == 1:
+        same = known and scores[0] == scores[1]
+        return in_line(one, " and ", other, " tied", f" at{known}" if same else "")
+    return in_line(one, " beat ", other, f",{known} to {scores[1]}" if known else "")
+
+
+def headline(played: CountedMatch, digest: Digest) -> Cell:
+    """Return who won, in a sentence with the score."""
+    first = played.outcome.ranking[0]
+    if len(played.entrants) == TWO or len(first) > MANY:
+        return result_cell(played, digest)
+    names = listed([digest.labels[played.entrants[seat]] for seat in first], between=" and ")
+    score = (played.outcome.scores or {}).get(str(first[0]))
+    how = " wins" if len(first) == 1 else " share the first place"
+    return in_line(*names, how, "" if score is None else f" with {score}")
 
 
 def _conducts(played: CountedMatch, digest: Digest) -> str:
@@ -349,24 +345,8 @@ def _conducts(played: CountedMatch, digest: Digest) -> str:
     return "; ".join(texts)
 
 
-def seats_of(match: Reported, labels: Sequence[str]) -> list[SeatOnPage]:
-    """Return the seats of a match, from seat 0."""
-    played = match.played
-    return [
-        SeatOnPage(each, _place(played, each.seat), _used(match, each.seat), _scores(played, each.seat))
-        for each in match_listed(match, labels).seats
-    ]
-
-
-def _used(match: Reported, seat: int) -> list[tuple[str, str]]:
-    """Return heading and value of each measured resource."""
-    if not match.reports:
-        return []
-    used = {column.heading: column.cell(match.reports[seat]) for column in (*USAGE, START_UP)}
-    return [(heading, value) for heading, value in used.items() if value != MISSING]
-
-
-def _place(played: CountedMatch, seat: int) -> str:
+def place_text(played: CountedMatch, seat: int) -> str:
+    """Return the place of a seat, from 1, with `=` after a shared one."""
     place, shared = _rank(played, seat)
     return f"{place}{'=' * shared}"
 
@@ -375,20 +355,6 @@ def _rank(played: CountedMatch, seat: int) -> tuple[int, bool]:
     """Return the place of a seat, from 1, and whether others share it."""
     places = places_by_seat(played.outcome)
     return places[seat], list(places.values()).count(places[seat]) > 1
-
-
-def _scores(played: CountedMatch, seat: int) -> list[tuple[str, str]]:
-    outcome, key = played.outcome, str(seat)
-    found: list[tuple[str, Any]] = [("score", (outcome.scores or {}).get(key))]
-    found += [("tokens", outcome.tokens.get(key)), ("garnets", outcome.garnets.get(key))]
-    said = [(name, str(value)) for name, value in found if value is not None]
-    if len(played.entrants) == TWO:  # With two seats, the places already name the winner.
-        return said
-    if seat in outcome.winners:
-        said.append(("", "named winner"))
-    if seat == outcome.eliminated:
-        said.append(("", "elimination candidate"))
-    return said
 
 
 def schedule_page(maker: PageMaker, competition: Competition) -> Page:
@@ -452,7 +418,7 @@ def _now(overview: Overview, matches: Sequence[tuple[Block, int]]) -> PageTable:
         return seats_cell(seated, digest)
 
     columns: tuple[Column[tuple[Block, int]], ...] = (
-        _match_column(lambda row: match_name(row[0].number, row[1])),
+        match_column(lambda row: match_name(row[0].number, row[1])),
         Column("seats", seats, meaning=SEATS_MEANING, is_text=True),
     )
     return table("Being played now", columns, matches, head="match")

@@ -53,6 +53,13 @@ def picture_of(data: dict[str, Any]) -> bytes:
     return _picture(data).content or placeholder(f"{data['game']}: no picture")
 
 
+def no_picture() -> bytes:
+    """Return what stands in place of a picture that cannot be made of the match's transcript, as SVG."""
+    from arena.viewer import placeholder  # noqa: PLC0415
+
+    return placeholder("no picture")
+
+
 def card_of(data: dict[str, Any], title: str) -> bytes:
     """Return the match's card, as PNG; without a board if that cannot be drawn.
 

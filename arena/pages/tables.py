@@ -22,6 +22,8 @@ class Cell(Struct, frozen=True):
     href: str = ""
     kind: str = ""
     """CSS class of the cell."""
+    picture: str = ""
+    """Address of a picture of a match's last position, which replaces `text`."""
     parts: tuple["Cell", ...] = ()
     """Names and the text between them (kind `between`), which replace `text`, so that names are not split."""
 

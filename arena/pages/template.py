@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from functools import cache, lru_cache
 from hashlib import sha256
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from jinja2 import Environment, FileSystemBytecodeCache, PackageLoader, StrictUndefined
 from jinja2.bccache import Bucket
@@ -29,6 +29,8 @@ from referee.display_text import printable, printable_name
 
 if TYPE_CHECKING:
     from arena.pages.season import SeasonPages
+    from arena.replay import Story
+    from arena.statistics import Reported
     from arena.viewer import Minute
 
 NAMES = ("site.css", "site.js", "live.css")
@@ -183,6 +185,9 @@ def foldable(text: str) -> Markup:
 
 def in_cell(cell: Cell) -> Markup:
     """Return a cell's content as markup: each name in one element, with its link if it has one."""
+    if cell.picture:
+        source = escape(printable(cell.picture))
+        return markup(f'<img class="board" loading="lazy" width="96" height="72" alt="" src="{source}">')
     if not cell.parts:
         return linked(cell.text, cell.href)
     parts = (escape(printable(each.text)) if each.kind == BETWEEN else in_cell(each) for each in cell.parts)
@@ -260,6 +265,17 @@ FRAME = Markup(
 """A frame on another site's page; the values are address, path, match and title."""
 
 
+class StoryTeller(Protocol):
+    """A source of the stories of matches."""
+
+    def __call__(self, competition: Competition, match: "Reported", /) -> "Story | None":
+        """Return the story of a match that counts; None without a transcript.
+
+        Raises:
+            NoReplayError: the transcript cannot be shown.
+        """
+
+
 class PageMaker(Struct, frozen=True, kw_only=True):
     """A site's settings, and the maker of its pages from templates."""
 
@@ -272,6 +288,10 @@ class PageMaker(Struct, frozen=True, kw_only=True):
     delay: float | None = None
     """Seconds by which unfinished matches are shown late with all secrets; None: they are not shown."""
     seasons: Sequence["SeasonPages"] = ()
+    story: StoryTeller | None = None
+    """None: pages tell no stories."""
+    pictures: bool = True
+    """True if pages show pictures of matches, where they can be made."""
     url: str = ""
     """Address of the site's top as visitors see it, with a slash at its end; "" if it is unknown."""
     embeds: bool = False

@@ -6,7 +6,7 @@ relative to the page that contains them.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
 from itertools import groupby
@@ -17,31 +17,26 @@ from msgspec import Struct
 from arena.errors import MachineCannot, WrongUse
 from arena.pages.bots import bot_file, bot_page, bots_index, bots_page, index_chunks
 from arena.pages.competition import Competition
-from arena.pages.contents import HEAD, TranscriptPages, pages_hash, replay_path, transcript_path
+from arena.pages.contents import HEAD, TranscriptPages, pages_hash, replay_path, story_path, transcript_path
 from arena.pages.feeds import FEEDS, atom_feed, json_feed
 from arena.pages.games import game_page, game_paths
 from arena.pages.live import feed_page, kiosk_page, late_list, late_match, late_state, live_page, season_kiosk_page
-from arena.pages.matches import (
-    match_file,
-    match_page,
-    matches_page,
-    neighbours,
-    old_match_page,
-    page_of_match,
-    schedule_page,
-)
+from arena.pages.match import match_page, neighbours, old_match_page, page_of_match
+from arena.pages.matches import match_file, matches_page, schedule_page
 from arena.pages.pictures import card_path, picture_path
 from arena.pages.season import SeasonPages, season_page
 from arena.pages.standings import standings_page
 from arena.pages.tables import GLOSSARY, GLOSSARY_PATH
 from arena.pages.template import (
     HTML,
+    JSON,
     LINES,
     PNG,
     ROWS,
     SVG,
     Page,
     PageMaker,
+    StoryTeller,
     as_of,
     asset_at,
     asset_paths,
@@ -95,10 +90,13 @@ class Website:
         seasons: Sequence[SeasonPages] = (),
         url: str = "",
         embeds: bool = False,
+        story: StoryTeller | None = None,
+        pictures: bool = True,
     ) -> None:
         """Serve pages of these competitions and seasons.
 
         `feed`: the server follows a feed of no competition, which `live/live.html` shows. Others: see `PageMaker`.
+        Without `story`, transcripts are read for stories when they are needed. Without replays there are none.
         """
         self._competitions = {each.slug: each for each in competitions}
         self._seasons = {each.slug: each for each in seasons}
@@ -112,6 +110,8 @@ class Website:
             seasons=tuple(seasons),
             url=url,
             embeds=embeds,
+            story=(story or self._transcripts.story) if replays else None,
+            pictures=pictures and replays,
         )
 
     def page(self, path: str) -> Page | None:
@@ -222,9 +222,12 @@ class Website:
         if image := self._competitions[slug].face.image:
             yield f"{slug}/{image}"
 
-    def match_pages(self, slug: str) -> Iterator[tuple[str, str, Callable[[], Page]]]:
+    def match_pages(
+        self, slug: str, refused: Mapping[str, str] | None = None
+    ) -> Iterator[tuple[str, str, Callable[[], Page]]]:
         """Yield the path of each match's page, the hash of all its inputs, and the function that makes the page.
 
+        `refused` has the reasons why transcripts cannot be shown, by head.
         Raises the same errors as `page`.
         """
         competition, maker = self._competitions[slug], self._maker
@@ -232,8 +235,9 @@ class Website:
         found = overview.found
         state = state_of(overview).words if overview.finished else None
         begun = overview.times.begun
-        inputs = [pages_hash(), maker.replays, maker.transcripts, competition.title, found.terms, begun, state]
-        same = sha256(encode([*inputs, maker.url]))
+        made_with = [pages_hash(), maker.replays, maker.transcripts, maker.pictures, maker.url]
+        inputs = [*made_with, competition.title, found.terms, begun, state]
+        same = sha256(encode(inputs))
         voids = Counter(block for block, _, _ in found.voids)
         for block, matches in groupby(competition.all_matches(), lambda match: match.played.block):
             together = list(matches)
@@ -246,6 +250,7 @@ class Website:
                 here = competition.transcript(match) is not None
                 names = [found.digest.labels[entrant] for entrant in match.played.entrants]
                 about = [match.played, match.reports, here, voids[block], neighbours(overview, row), names]
+                about.append((refused or {}).get(match.played.head, ""))
                 its.update(encode(about))
                 make = partial(page_of_match, maker, competition, overview, match, row=row, block=together)
                 yield f"{slug}/match/{match_file(block, seating)}", its.hexdigest(), make
@@ -303,11 +308,18 @@ def _card(competition: Competition) -> Card:
 OF_TRANSCRIPTS = (
     (re.compile(rf"transcript/(?P<head>{HEAD})\.jsonl"), LINES),
     (re.compile(rf"replay/(?P<head>{HEAD})-[0-9a-f]+\.html"), HTML),
+    (re.compile(rf"story/(?P<head>{HEAD})-[0-9a-f]+\.json"), JSON),
     (re.compile(rf"picture/(?P<head>{HEAD})-[0-9a-f]+\.svg"), SVG),
     (re.compile(rf"card/(?P<head>{HEAD})-[0-9a-f]+\.png"), PNG),
 )
 """Paths of files that are made of a match's transcript, and their media types."""
-PATHS = {"transcript": transcript_path, "replay": replay_path, "picture": picture_path, "card": card_path}
+PATHS = {
+    "transcript": transcript_path,
+    "replay": replay_path,
+    "story": story_path,
+    "picture": picture_path,
+    "card": card_path,
+}
 """Functions that return these paths by the transcript's head, by the site's folder."""
 Route = tuple[re.Pattern[str], Callable[..., Page | None]]
 ROUTES: tuple[Route, ...] = tuple(

@@ -15,7 +15,9 @@ MOST = 1_000
 """Largest number of competitions on one site."""
 SLUG_LENGTH = 40
 DEFAULT = Path("runs")
-RESERVED = frozenset({"", "live", "assets", "replay", "transcript", "picture", "card", "embed", "events", "game"})
+RESERVED = frozenset(
+    {"", "live", "assets", "replay", "story", "transcript", "picture", "card", "embed", "events", "game"}
+)
 """Slugs that no competition gets, because they name the site's own folders."""
 
 

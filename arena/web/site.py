@@ -1,7 +1,7 @@
 """Writes all pages of competitions as plain files, for any server of files. Files that are up to date are kept.
 
-Replays and transcripts are written first, then matches, then the pages that link to them: so no page links to a
-file that does not exist yet. Several processes make the replays, which take nearly all of the time.
+Replays, stories and transcripts are written first, then matches, then the pages that link to them: so no page
+links to a file that does not exist yet. Several processes make the replays, which take nearly all of the time.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -11,15 +11,30 @@ from itertools import chain, count, islice
 from pathlib import Path
 from typing import Protocol
 
+import msgspec
 from msgspec import Struct, field
 
 from arena.errors import MachineCannot, WrongUse, cannot_write
-from arena.pages import PATHS, UNFORESEEN, Competition, MatchFiles, NoReplayError, Page, Website
+from arena.pages import (
+    PATHS,
+    UNFORESEEN,
+    Competition,
+    MatchFiles,
+    NoReplayError,
+    Page,
+    Website,
+    no_picture,
+    picture_path,
+    read_story,
+    story_path,
+)
 from arena.processes import made_in_processes
-from arena.replay import path_text
+from arena.replay import Story, path_text
+from arena.statistics import Reported
 from arena.tournament import NotBegun
 from arena.web.catalog import seasons_in
 from arena.web.output import Output
+from referee.linux.files import read_regular
 
 NO_JEKYLL = ".nojekyll"
 """A file that makes GitHub Pages skip Jekyll, which would search every file for templates."""
@@ -31,6 +46,8 @@ AHEAD = 4
 """Number of files per process that are made ahead of the one to be moved to its place next."""
 MOST_TOLD = 100
 """Number of transcripts that cannot be shown for which the reason is reported."""
+MOST_STORY = 1_000_000
+"""Largest story that is read back for a match's page, in bytes."""
 MOST_CHARACTERS = 300
 """Length of such a reason, in characters."""
 
@@ -99,6 +116,8 @@ class Builder:
         self._url = ""
         self._under_way: set[str] = set()
         """Paths of files that are being made. Matches of deterministic bots may have the same transcript."""
+        self._refused: dict[str, str] = {}
+        """Reasons why transcripts cannot be shown, by head."""
 
     def build(
         self,
@@ -117,7 +136,8 @@ class Builder:
             WrongUse: a foreign file is in the place of a page, or a file is not a ledger.
             MachineCannot: there is no space.
         """
-        folders = ["transcript"] * transcripts + ["replay"] * replays + ["picture"] * (replays and pictures)
+        folders = ["transcript"] * transcripts + ["replay", "story"] * replays
+        folders += ["picture"] * (replays and pictures)
         folders += ["card"] * (replays and pictures and bool(url))
         seasons = seasons_in(competitions)
         website = Website(
@@ -128,6 +148,8 @@ class Builder:
             seasons=seasons,
             url=url,
             embeds=True,
+            story=self._story,
+            pictures=pictures,
         )
         self._url = url
         for each in competitions:
@@ -158,7 +180,7 @@ class Builder:
             except OSError as error:
                 raise cannot_write(self._output.folder, error) from None
         self._progress.begin(f"{slug}: matches", matches)
-        for path, source, make in website.match_pages(slug):
+        for path, source, make in website.match_pages(slug, self._refused):
             if self._output.has(path, source):
                 self._count(written=False)
             else:
@@ -201,6 +223,19 @@ class Builder:
         for each, results in made_in_processes(make, wanted, self._jobs, AHEAD):
             yield each, results or [killed] * len(each.paths)
 
+    def _story(self, competition: Competition, match: Reported) -> Story | None:
+        """Return the story of a match from the site's own file; see `StoryTeller`."""
+        head = match.played.head
+        if head in self._refused:
+            raise NoReplayError(self._refused[head])
+        path = story_path(head)
+        if path is None or competition.transcript(match) is None:
+            return None
+        try:
+            return read_story(read_regular(self._output.folder / path, MOST_STORY, follow=False))
+        except (OSError, msgspec.MsgspecError):
+            return None  # Somebody else has changed or deleted it.
+
     def _put(self, website: Website, path: str, wanted: Wanted, result: Made) -> None:
         """Move a file of a match to its place, or record why there is none."""
         self._under_way.discard(path)
@@ -208,9 +243,14 @@ class Builder:
             self.done.failures += 1
             if len(self.done.failed) < MOST_TOLD:
                 self.done.failed.append((path_text(wanted.transcript), result.failure))
+            if path == story_path(wanted.head):
+                self._refused[wanted.head] = result.failure[:MOST_CHARACTERS]
             if path.endswith(".html"):
                 page = website.error(path, "No replay", f"The transcript cannot be shown: {result.failure}.")
                 self._count(written=self._output.write(path, page.body, NO_REPLAY), size=len(page.body))
+            elif path == picture_path(wanted.head):
+                content = no_picture()
+                self._count(written=self._output.write(path, content, NO_REPLAY), size=len(content))
             else:
                 self._progress.advance()
             return

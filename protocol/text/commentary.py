@@ -50,6 +50,8 @@ class Commentary(Struct, frozen=True, kw_only=True):
     """Returns each seat's score in a host's view; indexed by seat, higher is better."""
     unit: str
     """What a score counts, as a heading: `Largest group`."""
+    outcome_unit: str = ""
+    """What the scores of an outcome count, as a heading; empty: the same as `unit`."""
     from_score: int = 1
     """The least score with which a lead is worth a remark."""
 

@@ -237,7 +237,7 @@ def test_a_stop_between_results_is_no_play() -> None:
 
 def test_the_newest_matches_come_first_and_pages_hold_a_hundred(tmp_path: Path) -> None:
     website = one(cup(tmp_path, 2, blocks=60))
-    assert re.search(r"match result ended by 60b .* 60a .* 51a", words(website, "cup/matches.html"))
+    assert re.search(r"match result moves ended by 60b .* 60a .* 51a", words(website, "cup/matches.html"))
     assert "Matches 120 to 101, newest first." in words(website, "cup/matches.html")
     assert "Matches 100 to 1, newest first." in words(website, "cup/matches-1.html")
     assert website.page("cup/matches-3.html") is None
@@ -252,7 +252,7 @@ def test_a_bots_matches_say_how_it_did_where_and_against_whom(tmp_path: Path) ->
     ]
     website = one(folder_of(tmp_path / "cup", ["anna", "ben"], played, blocks=2))
     said = words(website, "cup/bot/0.html")
-    assert "2b 1 won ben played 2a 0 tied ben played 1b 1 lost ben played 1a 0 won ben played" in said
+    assert "2b won ben 1 20 played 2a tied ben 0 20 played 1b lost ben 1 20 played 1a won ben 0 20 played" in said
 
 
 def test_with_more_seats_a_bots_matches_say_its_place(tmp_path: Path) -> None:
@@ -260,9 +260,9 @@ def test_with_more_seats_a_bots_matches_say_its_place(tmp_path: Path) -> None:
     played = [result(0, s, entrants[s:] + entrants[:s], [[0], [1, 2], [3], [4]]) for s in range(5)]
     website = one(folder_of(tmp_path / "cup", list("abcde"), played, blocks=1, rotations=5))
     said = words(website, "cup/bot/0.html")
-    assert "1a 0 1st of 5 b , c , d , and 1 more" in said
-    assert "1e 1 2nd shared of 5 e , b , c , and 1 more" in said
-    assert "1b 4 5th of 5 b , c , d , and 1 more" in said
+    assert "1a 1st of 5 b , c , d , and 1 more 0 50" in said
+    assert "1e 2nd shared of 5 e , b , c , and 1 more 1 50" in said
+    assert "1b 5th of 5 b , c , d , and 1 more 4 50" in said
 
 
 def test_before_a_block_counts_nothing_is_said_of_strength(tmp_path: Path) -> None:

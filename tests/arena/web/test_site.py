@@ -7,7 +7,7 @@ import re
 import shutil
 import signal
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from arena.commands.main import main
 from arena.errors import CANNOT, DONE, NO, WRONG_USE, MachineCannot, WrongUse
-from arena.pages import Page, Website, replay_page, replay_path
+from arena.pages import MatchFiles, Page, Website, replay_page, replay_path, story_path
 from arena.tournament import LEDGER, TRANSCRIPTS
 from arena.web import output, site
 from arena.web.output import HOME, MANIFEST, PARTS, open_output
@@ -110,6 +110,7 @@ def test_pages_replays_and_transcripts_are_written(results: Path, out: Path, mat
         head = verify_transcript(match).head
         assert match.read_bytes() == files[f"transcript/{head}.jsonl"]
         assert replay_page(match, head) == files[replay_path(head) or ""]
+        assert MatchFiles(match, head).content("story") == files[story_path(head) or ""]
     assert (len(files), sum(map(len, files.values()))) == (said["written"], said["size"])
     assert (0, 0) == (said["deleted"], said["failures"])
 
@@ -204,7 +205,7 @@ def test_a_transcript_that_kills_its_process_leaves_the_others(
     assert {"the process that made it was killed"} == {why for _, why in said["failed"]}
     whole, found = tree(tmp_path / "other"), tree(out)
     others = {Path(path).parent.name: found.get(path) for path in whole if whole[path] != found.get(path)}
-    assert {"replay", "transcript", "picture"} == set(others)
+    assert {"match", "replay", "story", "transcript", "picture"} == set(others)
     assert b"the process that made it was killed" in (others["replay"] or b"")
     assert 3 == told(out, results)["written"]
     assert whole == tree(out)
@@ -216,12 +217,14 @@ def test_pages_of_matches_are_made_once_and_again_when_they_are_others(
     made_now: list[str] = []
     pages = Website.match_pages
 
-    def noted(self: Website, slug: str) -> Iterator[tuple[str, str, Callable[[], Page]]]:
+    def noted(
+        self: Website, slug: str, refused: Mapping[str, str]
+    ) -> Iterator[tuple[str, str, Callable[[], Page]]]:
         def note(path: str, make: Callable[[], Page]) -> Page:
             made_now.append(path)
             return make()
 
-        for path, source, make in pages(self, slug):
+        for path, source, make in pages(self, slug, refused):
             yield path, source, partial(note, path, make)
 
     monkeypatch.setattr(Website, "match_pages", noted)
@@ -250,14 +253,14 @@ def test_no_page_links_to_what_is_not_there(results: Path, out: Path) -> None:
 def test_options_leave_replays_and_transcripts_out_and_delete_what_was_written(results: Path, out: Path) -> None:
     told(out, results)
     whole = set(map(os.path.dirname, tree(out)))
-    assert {"replay", "transcript", "picture"} <= whole
+    assert {"replay", "story", "transcript", "picture"} <= whole
     assert len(TURNS) == told(out, results, "--no-pictures")["deleted"]
     assert "picture" not in set(map(os.path.dirname, tree(out)))
     said = told(out, results, "--no-replays")
-    assert len(TURNS) == said["deleted"]
-    assert whole - {"replay", "picture"} == set(map(os.path.dirname, tree(out)))
+    assert 2 * len(TURNS) == said["deleted"]
+    assert whole - {"replay", "story", "picture"} == set(map(os.path.dirname, tree(out)))
     told(out, results, "--no-replays", "--no-transcripts")
-    assert whole - {"replay", "picture", "transcript"} == set(map(os.path.dirname, tree(out)))
+    assert whole - {"replay", "story", "picture", "transcript"} == set(map(os.path.dirname, tree(out)))
     assert not (out / "replay").exists()
 
 
@@ -352,11 +355,15 @@ def test_a_transcript_that_was_changed_is_named_and_all_else_is_written(
     assert "cup/index.html" in files
     assert 2 == len([path for path in files if path.startswith("transcript/")])
     said_why = b"cannot be shown: line 1: its hash is not the one that line 2 carries."
-    assert [replay_path(head)] == [path for path, content in files.items() if said_why in content]
+    told_of = {path for path, content in files.items() if said_why in content}
+    assert replay_path(head) in told_of
+    assert {"cup/match", "replay"} == set(map(os.path.dirname, told_of))
     for transcript in (results / TRANSCRIPTS).iterdir():
         transcript.write_bytes(transcript.read_bytes().replace(b'"seed":2', b'"seed":1', 1))
     told(out, results)
-    assert replay_page(matches[0], head) == tree(out)[replay_path(head) or ""]
+    files = tree(out)
+    assert replay_page(matches[0], head) == files[replay_path(head) or ""]
+    assert not [path for path, content in files.items() if said_why in content]
 
 
 def test_a_ledgers_own_words_lead_nowhere(results: Path, out: Path, tmp_path: Path) -> None:

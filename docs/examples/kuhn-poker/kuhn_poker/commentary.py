@@ -49,5 +49,7 @@ def _move(scene: Scene, event: Moved) -> Remark:
     return Remark(f"{name}: {MEANINGS[event.move]['bet' in before]}", (event.seat,))
 
 
-COMMENTARY = Commentary(remarks=remarks, scores=scores, unit="Chips in the pot", from_score=3)
+COMMENTARY = Commentary(
+    remarks=remarks, scores=scores, unit="Chips in the pot", outcome_unit="Chips won", from_score=3
+)
 """Nobody leads before the end."""
