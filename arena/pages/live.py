@@ -41,7 +41,6 @@ MOST_LATE = 4
 """Maximum number of unfinished matches whose positions are sent to live pages with all secrets."""
 MOST_REMARKS = 6
 """Number of remarks that are sent with a position, and of steps that they are taken from."""
-LATE_STATE = "late.json"
 BACK = ("../late.html", "All delayed matches")
 """Target and text of the link back from a match's page."""
 
@@ -55,14 +54,14 @@ def live_page(maker: PageMaker, competition: Competition) -> Page:
         "live.html",
         layout="competition.html.jinja",
         title="Live",
-        late=LATE_STATE if maker.delay is not None else "",
+        late=maker.late_state,
     )
 
 
 def kiosk_page(maker: PageMaker, competition: Competition) -> Page:
     """Return the page for a projector: current matches one after the other."""
     path = f"{competition.slug}/kiosk.html"
-    values = _while_idle(competition) | {"late": LATE_STATE if maker.delay is not None else ""}
+    values = _while_idle(competition) | {"late": maker.late_state}
     return maker.page("kiosk", path, title=competition.title, **values)
 
 
@@ -78,7 +77,7 @@ def season_kiosk_page(maker: PageMaker, season: SeasonPages) -> Page:
     values = NOTHING
     if competition is not None:
         events = f"../{competition.slug}/live/events"
-        late = f"../{competition.slug}/{LATE_STATE}" if maker.delay is not None else ""
+        late = maker.late_state and f"../{competition.slug}/{maker.late_state}"
         values = _while_idle(competition) | {"events": events, "late": late, "part": competition.name}
     values = values | {"firsts": season.context(lambda _, __: "")["firsts"]}
     return maker.page("kiosk", f"{season.slug}/kiosk.html", title=season.title, **values)

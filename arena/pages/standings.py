@@ -110,6 +110,7 @@ def standings_page(maker: PageMaker, competition: Competition, number: int = 1) 
         pages=numbered_links(number, pages, "index"),
         first_page=number == 1,
         finished=overview.finished,
+        late=maker.late_state,
         ends=ends_text(overview),
         **face_context(competition, overview),
         **standings_context(overview, "bot/{}.html".format, first=(number - 1) * ROWS),

@@ -309,6 +309,11 @@ class PageMaker(Struct, frozen=True, kw_only=True):
             return ""
         return str(FRAME.format(self.url, replay, match, printable(title)))
 
+    @property
+    def late_state(self) -> str:
+        """File in a competition's folder with the positions that are shown late; empty if none are."""
+        return "" if self.delay is None else "late.json"
+
     def season_of(self, competition: Competition) -> "SeasonPages | None":
         """Return the season that a competition belongs to."""
         return next((each for each in self.seasons if each.holds(competition)), None)

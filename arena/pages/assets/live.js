@@ -9,7 +9,9 @@ const events = root.dataset.events ?? "live/events";
 const part = root.querySelector("[data-part]")?.textContent;
 const kiosk = root.dataset.kiosk !== undefined;
 const style = root.dataset.style;
-const LINES_SHOWN = kiosk ? 3 : 6;
+// The first page of a competition shows one match, in small.
+const small = root.dataset.small !== undefined;
+const LINES_SHOWN = kiosk || small ? 3 : 6;
 const one = !kiosk && location.hash.startsWith("#match=") ? decodeURIComponent(location.hash.slice(7)) : null;
 const matches = new Map(), cards = new Map();
 let stage = [], runes = {}, connected = null, shown = null, generation = 0, held = false;
@@ -282,9 +284,19 @@ function showKiosk() {
   say(connected === false ? "Connection lost; trying again." : match ? "" : "Nothing is being played now.");
 }
 
+function showSmall() {
+  const match = choose();
+  const playing = match?.state === "playing";
+  root.closest("section").hidden = !playing;
+  shown = match?.id ?? null;
+  onScreen = playing ? [match.id] : [];
+  place(root.querySelector(".boards"), playing ? [show(match)] : []);
+}
+
+const showAll = kiosk ? showKiosk : small ? showSmall : showPage;
 let framed = 0;
 function soon() {
-  if (!framed && !held) framed = requestAnimationFrame(() => { framed = 0; (kiosk ? showKiosk : showPage)(); for (const id of cards.keys()) if (!matches.has(id)) cards.delete(id); });
+  if (!framed && !held) framed = requestAnimationFrame(() => { framed = 0; showAll(); for (const id of cards.keys()) if (!matches.has(id)) cards.delete(id); });
 }
 
 function listen() {
