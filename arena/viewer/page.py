@@ -275,11 +275,13 @@ def _words(
     The remarks say everything, so they are left out unless the page has the host's viewpoint.
     """
     words_of = drawing_of(recording.game).words
-    said: dict[str, Any] = {"title": "", "turn": step.turn, "told": []}
+    said: dict[str, Any] = {"title": "", "turn": step.turn, "moves": [], "facts": [], "told": []}
     if eyes[0] == "host":
         said["remarks"] = [[_line(each.text, pool), each.weight] for each in (*step.faults, *step.remarks)]
-    said["moves"] = [[_line(fact.action, pool), fact.seat] for fact in step.facts if fact.action]
-    said["facts"] = [[_line(fact.text, pool), fact.seat, fact.kind] for fact in step.facts]
+    for fact in step.facts:
+        said["facts"].append([_line(fact.text, pool), fact.seat, fact.kind])
+        if fact.action:
+            said["moves"].append([_line(fact.action, pool), fact.seat])
     said["title"] = _line(step.title, pool)
     # All viewpoints together begin with the host's, which knows everything.
     for told in recording.seen(number, eyes[0]):

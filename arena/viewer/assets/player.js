@@ -166,6 +166,8 @@ for (const eyes of data.eyes) $("eyes").append(el("option", { value: eyes }, eye
 $("eyes").disabled = data.eyes.length === 1;
 SPEEDS.forEach((speed, at) => $("speed").append(el("option", { value: at }, `${speed} / s`)));
 $("full").hidden = !document.fullscreenEnabled;
+// A page in a notebook's frame has no address.
+$("link").hidden = location.protocol === "about:";
 $("eyes").addEventListener("change", () => look($("eyes").value));
 $("speed").addEventListener("change", () => { state.speed = Number($("speed").value); playing(state.playing); });
 $("slider").addEventListener("input", () => leave(Number($("slider").value) - 1));
