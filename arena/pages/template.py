@@ -259,7 +259,8 @@ class Page(Struct, frozen=True):
 
 
 FRAME = Markup(
-    '<iframe src="{}{}#embed&amp;match={}" title="{}" width="640" height="560" loading="lazy" allowfullscreen>'
+    '<iframe src="{}{}#embed&amp;match={}" title="{}" width="640" height="560" loading="lazy"'
+    ' style="max-width: 100%; border: 0" allowfullscreen>'
     "</iframe>"
 )
 """A frame on another site's page; the values are address, path, match and title."""

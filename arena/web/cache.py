@@ -35,6 +35,10 @@ HELD = 8
 """Maximum competitions whose results stay in memory, those whose pages were made last."""
 WAITING = 200
 """Maximum requests that wait for pages."""
+PICTURES = frozenset({"picture", "card"})
+"""Folders of pictures. Their requests wait for each other, so that they leave threads to pages."""
+WAITING_FOR_PICTURES = 100
+"""Maximum requests that wait for pictures, of which one page of matches may have a hundred."""
 
 Stamp = tuple[tuple[int, int], ...]
 
@@ -127,7 +131,7 @@ class Cache:
         self._entries: OrderedDict[str, _Entry] = OrderedDict()
         self._threads = trio.CapacityLimiter(THREADS)
         self._turns: dict[str, trio.Lock] = {}
-        self._waiting = 0
+        self._waiting = self._waiting_for_pictures = 0
         self._held: OrderedDict[str, ServedCompetition] = OrderedDict()
 
     async def page(self, website: Website, path: str, competitions: dict[str, ServedCompetition]) -> Kept | None:
@@ -142,12 +146,17 @@ class Cache:
         competition = competitions.get(slug)
         if (found := self._found(path, competition, competitions)) is not None:
             return found
-        if self._waiting >= WAITING:
+        is_picture = slug in PICTURES
+        if self._waiting >= WAITING or (is_picture and self._waiting_for_pictures >= WAITING_FOR_PICTURES):
             raise BusyError
         self._waiting += 1
+        self._waiting_for_pictures += is_picture
+        # There is a lock per competition, one per reserved folder of the site, and one for everything else.
+        turn = slug if competition or slug in RESERVED else ""
+        if is_picture:
+            turn = "picture"
         try:
-            # There is a lock per competition, one per reserved folder of the site, and one for everything else.
-            async with self._turns.setdefault(slug if competition or slug in RESERVED else "", trio.Lock()):
+            async with self._turns.setdefault(turn, trio.Lock()):
                 if (found := self._found(path, competition, competitions)) is not None:
                     return found
                 entry = await trio.to_thread.run_sync(
@@ -164,6 +173,7 @@ class Cache:
                 )
         finally:
             self._waiting -= 1
+            self._waiting_for_pictures -= is_picture
         if entry is None:
             return None
         self._keep(path, entry)

@@ -232,3 +232,22 @@ async def test_too_many_who_wait_are_told_so(
         for number in range(5):
             nursery.start_soon(ask, number)
     assert 3 == len(outcomes)
+
+
+async def test_pictures_leave_room_for_pages(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "WAITING_FOR_PICTURES", 2)
+    kept, pages, outcomes = Cache(), Pages(), []
+
+    async def ask(path: str) -> None:
+        try:
+            await kept.page(pages, path, {})
+        except BusyError:
+            outcomes.append(path)
+
+    async with trio.open_nursery() as nursery:
+        for number in range(4):
+            nursery.start_soon(ask, f"picture/{number}.svg")
+            nursery.start_soon(ask, f"card/{number}.png")
+            nursery.start_soon(ask, f"replay/{number}.html")
+    assert 6 == len(outcomes)
+    assert {"picture", "card"} >= {path.partition("/")[0] for path in outcomes}
