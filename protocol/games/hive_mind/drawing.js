@@ -104,11 +104,11 @@ drawings["hive-mind"] = (() => {
       parts.push(cell.count ? `under ${over}` : null);
       if (cell.scoredIn !== undefined) parts.push(`scored in round ${cell.scoredIn}, empty`);
       else if (cell.blocked?.length) parts.push(`${names(cell.blocked)} ${cell.blocked.length > 1 ? "gain" : "gains"} 1 by a Block`);
-      else if (cell.gains.length) parts.push(`${cell.gains[0][1]} points${cell.gains.length > 1 ? " each" : ""}${cell.doubled ? ", doubled" : ""}`);
+      else if (cell.gains.length) parts.push(`${counts(cell.gains[0][1], "point")}${cell.gains.length > 1 ? " each" : ""}${cell.doubled ? ", doubled" : ""}`);
       else if (cell.scored) parts.push("scored");
       else if (cell.count && at > 0) parts.push("an even number, no points");
     }
-    return `${letter} ${parts.filter(Boolean).join(", ") || "nothing known"}`;
+    return `${letter}: ${parts.filter(Boolean).join(", ") || "nothing known"}`;
   }
 
   function badges(x, text, seats) {
@@ -139,7 +139,7 @@ drawings["hive-mind"] = (() => {
     if (hive.doubles.length) said.push(`doubled: ${names(hive.doubles)}`);
     if (hive.blocks.length) said.push(`blocked: ${names(hive.blocks)}`);
     return picture(WIDE, TALL, said.join(". "), label(8, 14, `Hive ${hive.name}`, { "font-size": 16, class: "strong start" }),
-      label(WIDE - 8, 14, looks, { "font-size": 12, class: "right" }), ground, figures, lines, pills, signs,
+      label(WIDE - 8, 14, looks, { "font-size": 12, class: "right" }), ground, figures, lines, signs, pills,
       badges(W / 2 + 6, "Double", hive.doubles), badges(WIDE - W / 2 - 6, "Block", hive.blocks));
   }
 

@@ -136,12 +136,11 @@ drawings.mist = (() => {
   }
 
   // A piece that is lost: it bursts below what stands on its cell, and a cross stays until the next turn.
-  function lostPiece([cell, seat], shown, spotted, view) {
+  function lostPiece([cell, seat], shown, view) {
     const [x, y] = places[cell], id = `${cell} turn ${view.turn}`;
     const rays = Array.from({ length: 16 }, (_, at) => [x + (at % 2 ? 18 : 29) * Math.cos(at * Math.PI / 8), y + (at % 2 ? 18 : 29) * Math.sin(at * Math.PI / 8)]);
     const [cx, cy, arm] = isSeat(shown[cell]) ? [x + 16, y - 15, 6] : [x, y, 10];
-    const cross = titled(draw("path", { class: "burst", d: `M${round(cx - arm)} ${round(cy - arm)}l${2 * arm} ${2 * arm}m0 ${-2 * arm}l${-2 * arm} ${2 * arm}` }),
-      `${cell}: a piece is lost${spotted ? ", for it was spotted" : ""}`);
+    const cross = draw("path", { class: "burst", d: `M${round(cx - arm)} ${round(cy - arm)}l${2 * arm} ${2 * arm}m0 ${-2 * arm}l${-2 * arm} ${2 * arm}` });
     return [draw("g", { class: `lost p${seat}`, "data-id": `burst ${id}` }, draw("polygon", { class: "blast", points: points(rays) })),
       draw("g", { class: "lost", "data-id": `cross ${id}` }, cross)];
   }
@@ -204,7 +203,8 @@ drawings.mist = (() => {
       const [x, y] = places[cell], held = shown[cell];
       const misty = layer ? !layer.sight.has(cell) : held === undefined;
       const said = held === undefined ? (cell in old ? `remembered: ${who(old[cell], ctx.names)}` : "in mist") : isSeat(held) ? who(held, ctx.names) : held;
-      ground.push(titled(standing(x, y, R - 1, { class: `cell ${held === "blocked" && !misty ? "blocked" : misty ? "unseen" : "seen"}` }), `${cell}: ${said}`));
+      const gone = seen.lost.filter(([lost]) => lost === cell).map(([, seat]) => `; a piece of ${who(seat, ctx.names)} is lost here${seen.spotted.includes(cell) ? ", for it was spotted" : ""}`);
+      ground.push(titled(standing(x, y, R - 1, { class: `cell ${held === "blocked" && !misty ? "blocked" : misty ? "unseen" : "seen"}` }), `${cell}: ${said}${gone.join("")}`));
       if (misty) clouds.push(fog(cell));
       if (isSeat(held)) {
         const unknown = layer && !(cell in layer.pieces);
@@ -221,7 +221,7 @@ drawings.mist = (() => {
     });
     const looking = host ? view.spotting.findIndex((cells) => cells.length) : -1;
     const gaze = looking < 0 ? [] : [draw("path", { class: `gaze p${looking}`, d: closed(outline(centres(view.spotting[looking]), R, 5)) })];
-    const lost = seen.lost.map((each) => lostPiece(each, shown, seen.spotted.includes(each[0]), view));
+    const lost = seen.lost.map((each) => lostPiece(each, shown, view));
     marks.push(...lost.map(([, cross]) => cross));
     for (const cell of seen.spotted) marks.push(glance(cell, seen));
     for (const cell of seen.spotted) if (!seen.lost.some(([lost]) => lost === cell)) marks.push(draw("circle", { class: "ring spotted", cx: round(places[cell][0]), cy: round(places[cell][1]), r: 25 }));

@@ -1,6 +1,7 @@
-"""Drawings in Chromium: Mist's groups, losses and layers, Hive Mind's shapes, points and guesses."""
+"""Drawings in Chromium: Mist's groups and losses, Hive Mind's shapes and points, Kuhn poker's cards and moves."""
 
 from collections.abc import Callable, Iterator
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,6 +19,7 @@ from protocol.games.mist import MistHostView
 from protocol.words import Action
 from tests.arena.in_browser import Opened
 from tests.arena.viewer.matches import written
+from tests.outside import KUHN
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 LONG = "the longest name that a bot may have, 1 & <b>"
@@ -223,3 +225,54 @@ def test_long_names_stay_inside_drawings(
         for at in (1, len(recording.steps) - 1):
             show(page, at)
             opened.pictures(f"long-{recording.game}-{eyes}-{at}")
+
+
+# Each seat's cards, moves as said, numbers of chips and results, as Kuhn poker's drawing has them for a view.
+DRAW_KUHN = """(view) => {
+  const drawn = drawings["kuhn-poker"].board(view, { names: ["anna", "bob"], seats: 2 });
+  const texts = (selector) => [...drawn.node.querySelectorAll(selector)].map((each) => each.textContent);
+  document.body.replaceChildren(drawn.node);
+  return { words: drawn.node.getAttribute("aria-label"), cards: texts("[data-id^=card] text.strong"),
+    said: [...drawn.node.querySelectorAll("[data-id^=said]")].map((each) =>
+      `${each.dataset.id} ${each.textContent}`).sort(),
+    chips: [0, 1].map((seat) => texts(`[data-id^="chip ${seat}"]`).length),
+    results: texts("text").filter((each) => /wins|loses|to move/.test(each)),
+    scores: drawings["kuhn-poker"].scores(view)?.of ?? null };
+}"""
+
+
+KUHN_MATCHES: list[tuple[str, list[str], list[int], list[str], list[int] | None]] = [
+    ("", [], [1, 1], ["to move"], None),
+    ("pass", ["check"], [1, 1], ["to move"], None),
+    ("pass pass", ["check", "check"], [1, 1], ["loses 1", "wins 1"], [-1, 1]),
+    ("bet", ["bet"], [2, 1], ["to move"], None),
+    ("bet pass", ["bet", "fold"], [2, 1], ["wins 1", "loses 1"], [1, -1]),
+    ("bet bet", ["bet", "call"], [2, 2], ["loses 2", "wins 2"], [-2, 2]),
+    ("pass bet", ["check", "bet"], [1, 2], ["to move"], None),
+    ("pass bet pass", ["check", "bet", "fold"], [1, 2], ["loses 1", "wins 1"], [-1, 1]),
+    ("pass bet bet", ["check", "bet", "call"], [2, 2], ["loses 2", "wins 2"], [-2, 2]),
+]
+"""Moves, and how they are said, with chips, results and scores; seat 0 has the queen, seat 1 the king."""
+
+
+def test_kuhn_poker_is_drawn_as_far_as_each_viewer_knows_it(opened: Opened, tmp_path: Path) -> None:
+    parts = [files("arena.viewer").joinpath("assets/svg.js"), KUHN / "kuhn_poker/drawing.js"]
+    script = "\n".join(part.read_text() for part in parts)
+    (tmp_path / "kuhn.html").write_text(f"<!doctype html><body data-ready><p>.</p><script>{script}</script>")
+    page = opened.open(tmp_path / "kuhn.html")
+    for moves, said, chips, results, scores in KUHN_MATCHES:
+        shown = scores is not None and "fold" not in said
+        common = {"moves": moves.split(), "shown": [2, 3] if shown else []}
+        # The last move of each seat is what it says now.
+        now = [f"said {at} {word}" for at, word in enumerate(said)][-2:]
+        for view, cards in (
+            ({"cards": [2, 3], "moves": moves.split()}, ["Q", "K"]),
+            ({"seat": 0, "card": 2, **common}, ["Q", "K"] if shown else ["Q"]),
+            ({"seat": 1, "card": 3, **common}, ["Q", "K"] if shown else ["K"]),
+            ({"seat": None, "card": None, **common}, ["Q", "K"] if shown else []),
+        ):
+            drawn = page.evaluate(DRAW_KUHN, view)
+            words = drawn.pop("words")
+            assert {"cards": cards, "said": now, "chips": chips, "results": results, "scores": scores} == drawn
+            assert ("bob has the king" in words) == ("K" in cards)
+            assert all(f"{('anna', 'bob')[at % 2]}: {word}" in words for at, word in enumerate(said))
