@@ -10,7 +10,7 @@ from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from traceback import walk_tb
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar, cast, overload
 
 from msgspec import Struct
 
@@ -192,7 +192,7 @@ def fault_of_package(error: BaseException) -> str | None:
     It names the package, and the innermost place in it. Of a group, the first such error counts.
     """
     if isinstance(error, BaseExceptionGroup):
-        for inner in error.exceptions:
+        for inner in cast("BaseExceptionGroup[BaseException]", error).exceptions:
             if (line := fault_of_package(inner)) is not None:
                 return line
         return None
