@@ -80,10 +80,12 @@ function showSeats(view, ctx, drawn) {
 const STEPS_SHOWN = 3, NAMES_SHOWN = 3, ORDINALS = ["1st", "2nd", "3rd"];
 function podium(scores) {
   const shared = [1, 2, 3].map((place) => data.places.flatMap((each, seat) => (each === place ? [seat] : [])));
+  // Those who share a place by something else than these scores have none on their step.
+  const scoreOn = (seats) => (new Set(seats.map((seat) => scoreOf(scores, seat))).size === 1 ? scoreOf(scores, seats[0]) : "");
   return shared.slice(0, STEPS_SHOWN).flatMap((seats, at) => (seats.length ? [el("li", { class: `step${at + 1}` },
-    seats.slice(0, NAMES_SHOWN).map((seat) => el("span", { class: "winner" }, badge(seat), el("span", { class: "who" }, nameOf(seat)))),
+    seats.slice(0, NAMES_SHOWN).map((seat) => el("span", { class: "winner" }, badge(seat), el("span", { class: "name", title: nameOf(seat) }, nameOf(seat)))),
     seats.length > NAMES_SHOWN ? el("span", { class: "soft" }, `and ${seats.length - NAMES_SHOWN} more`) : null,
-    el("span", { class: "block" }, el("strong", {}, ORDINALS[at]), el("span", { class: "score" }, scoreOf(scores, seats[0]))))] : []));
+    el("span", { class: "block" }, el("strong", {}, ORDINALS[at]), el("span", { class: "score" }, scoreOn(seats))))] : []));
 }
 
 // The ends of an axis: whole steps of 1, 2 or 5 times a power of ten.

@@ -15,13 +15,14 @@ const eyesOf = (eyes) => (eyes === "host" ? "everything" : eyes === "spectator" 
 
 // --- What a step opens with: in the host's eyes the remarks; in others, and in a game without remarks, what all were
 // told, what was played as far as it may be known, and what the seat was told.
+const moveLine = ([text, seat]) => `${nameOf(seat)}: ${text}`;
 const KEY_WEIGHT = 2, END_WEIGHT = 3, FEW_LINES = 3;
 function linesOf(at) {
   const step = data.steps[at], lines = state.eyes === "host" ? [...step.remarks ?? []] : [];
   if (!lines.length) {
     const told = (step.told ?? []).filter(([, seat]) => seat === null || String(seat) === state.eyes);
     for (const [text, seat] of told) if (seat === null) lines.push([text, 0]);
-    for (const [text, seat] of step.moves ?? []) if (mayKnow(seat)) lines.push([`${nameOf(seat)}: ${text}`, 0]);
+    for (const [text, seat] of step.moves ?? []) if (mayKnow(seat)) lines.push([moveLine([text, seat]), 0]);
     for (const [text, seat] of told) if (seat !== null) lines.push([text, 0]);
   }
   // Unusual ends are said, and usual ones where no remark says them.
@@ -104,7 +105,9 @@ const SIGNS = { taken: "✓", default: "○", refused: "✕", late: "◷", verdi
 let firstRow = -1;
 const rowsThere = new Map();
 function rowOf(at, stop) {
-  const [text, weight] = heaviest(linesOf(at)), key = weight >= KEY_WEIGHT && state.eyes === "host";
+  const [line, weight] = heaviest(linesOf(at)), key = weight >= KEY_WEIGHT && state.eyes === "host";
+  const moves = (data.steps[at].moves ?? []).filter(([, seat]) => mayKnow(seat));
+  const text = moves.length > 1 && line === moveLine(moves[0]) ? `${moves.length} bots act` : line;
   const known = (data.steps[at].facts ?? []).filter(([, seat, kind]) => mayKnow(seat) && kind !== "taken" && kind !== "end");
   const signs = [...new Set(known.map(([, , kind]) => kind))].map((kind) => [kind, kind, SIGNS[kind]]);
   if (key) signs.push(["key", "key moment", "★"]);

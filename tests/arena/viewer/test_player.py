@@ -180,3 +180,15 @@ def test_on_a_phone_the_board_is_above_the_controls_and_these_are_large(opened: 
         "#controls :is(button, select)", "all => all.map((one) => [one.offsetWidth, one.offsetHeight])"
     )
     assert all(wide >= 40 and high >= 40 for wide, high in sizes)
+
+
+def test_many_moves_without_a_remark_take_one_line_of_the_list(opened: Opened, tmp_path: Path) -> None:
+    recording = recording_of(written("pointing", tmp_path / "m.jsonl"))
+    step = next(step for step in recording.steps if len(step.facts) > 2)
+    step.remarks, step.told = [], ()
+    number = recording.steps.index(step)
+    (tmp_path / "m.html").write_text(page_of(recording))
+    page = opened.open(tmp_path / "m.html", f"#step={number + 1}")
+    expect(page.locator(f'#rows [data-step="{number}"]')).to_contain_text("13 bots act")
+    lines = page.locator("#said li").all_inner_texts()
+    assert list(recording.names) == [line.split(": ")[0] for line in lines if ": " in line]
