@@ -108,7 +108,7 @@ function who(seat, names) {
 // A seat's name in a picture, in a box of its own, which cuts off what has no room; the title has all of it.
 // With the class "right" among `extra` it ends where its box ends.
 function nameTag(x, y, wide, seat, names, extra = "", size = 12) {
-  const name = [...who(seat, names)], most = Math.floor(wide / (size * 0.583)), tail = Math.floor(most / 3);
+  const name = [...who(seat, names)], most = Math.floor(wide / (size * (extra.includes("strong") ? 0.66 : 0.583))), tail = Math.floor(most / 3);
   const shown = name.length > most ? [...name.slice(0, most - 1 - tail), "…", ...name.slice(name.length - tail)].join("") : name.join("");
   const ends = extra.split(" ").includes("right");
   return titled(draw("svg", { x: round(x), y: round(y - size * 0.75), width: wide, height: size * 1.5 },

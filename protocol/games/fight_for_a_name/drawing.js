@@ -150,7 +150,8 @@ drawings["fight-for-a-name"] = (() => {
     const holder = holders[hex], seats = here[hex] ?? [], strength = view.strengths?.[hex];
     const turned = colour === "white" && !(before?.white ?? white).includes(Number(hex));
     const ground = titled(lying(x, y, R - 1.3, { class: `cell hex-${colour}${turned ? " turned" : ""}` }),
-      `${hex}: ${colour}${turned ? " since this round, for a banner" : ""}${holder === undefined ? "" : `, held by ${name(holder)}`}${seats.length ? `, here: ${listed(seats.map(name))}` : ""}${strength ? `, own strength ${strength}` : ""}`);
+      [`${hex}: ${colour}${turned ? " since this round, for a banner" : ""}`, holder === undefined ? "" : `held by ${name(holder)}`,
+        seats.length ? `here: ${listed(seats.map(name))}` : "", strength ? `own strength ${strength}` : ""].filter(Boolean).join(", "));
     if (hex === "Start") return [ground, [label(x, y - 20, "Start", { "font-size": 9, class: "strong" }), ...people(hex, x, y + 4, seats, view.seat, name)]];
     const above = [label(x - 9, y - 19, hex, { "font-size": 10, class: `strong on-${colour}` }), label(x + 9, y - 19, letter(colour), { "font-size": 8, class: `on-${colour}` })];
     if (holder !== undefined) {
@@ -172,24 +173,25 @@ drawings["fight-for-a-name"] = (() => {
     for (const [seat, place] of Object.entries(positions)) (here[place] ??= []).push(Number(seat));
     const [ground, above] = [[], []], state = { colours, holders, white, here, before: last && (view.history.at(-2) ?? { white: [], holders: {} }) };
     for (const [pillar, spots] of Object.entries(PILLARS)) {
-      const [x, y] = middle(spots), seats = here[pillar] ?? [];
-      ground.push(draw("g", { class: "pillar" }, draw("title", {}, `${pillar}: pillar${seats.length ? `, here: ${listed(seats.map((seat) => who(seat, ctx.names)))}` : ""}`), spots.map(([px, py]) => lying(px, py, R - 1.3))));
-      above.push(label(x, spots[0][1] - (spots.length > 1 ? 8 : 18), pillar, { "font-size": 10, class: "strong" }), ...people(pillar, x, spots.length > 1 ? y + 12 : y + 4, seats, view.seat, (seat) => who(seat, ctx.names)));
+      const [x, y] = middle(spots), seats = here[pillar] ?? [], name = (seat) => who(seat, ctx.names), long = spots.length > 1;
+      ground.push(titled(draw("g", { class: "pillar" }, spots.map(([px, py]) => lying(px, py, R - 1.3))), `${pillar}: pillar${seats.length ? `, here: ${listed(seats.map(name))}` : ""}`));
+      above.push(label(x, spots[0][1] - (long ? 8 : 18), pillar, { "font-size": 10, class: "strong" }), ...people(pillar, x, y + (long ? 12 : 4), seats, view.seat, name));
     }
     for (const hex of Object.keys(places)) {
       const [below, top] = hexOf(hex, view, ctx, state);
       ground.push(below);
       above.push(...top);
     }
-    const more = [], known = view.setup || ctx.reveal || view.revealed;
+    const more = [], known = (view.setup ?? ctx.reveal ?? view.revealed)?.titles, since = (title) => view.claims[title]?.round ?? Infinity;
     if (view.title) more.push(el("p", {}, `${who(view.seat, ctx.names)} is ${view.title}.`));
     else if (view.mp !== undefined && view.mp !== null) more.push(el("p", {}, `${who(view.seat, ctx.names)} has ${counts(view.mp, "movement point")}; crests: ${listed(Object.keys(view.crests))}.`));
-    const titles = known ? Object.keys(view.setup?.titles ?? ctx.reveal?.titles ?? view.revealed.titles).sort((a, b) => (view.claims[a]?.round ?? Infinity) - (view.claims[b]?.round ?? Infinity) || (a < b ? -1 : 1)) : Object.keys(view.claims);
+    const titles = Object.keys(known ?? view.claims).sort((a, b) => since(a) - since(b) || (a < b ? -1 : 1));
     if (titles.length) more.push(el("h3", {}, known ? "Banners" : "Banners claimed"), natural(titles.map((title) => banner(title, view.claims[title], coloursOf(title, view, ctx, colours), ctx.names))));
     if (view.round === 0 && view.numbers) more.push(el("p", {}, `The timed game: which of ${listed(view.numbers)} make ${view.target}?`));
     return {
       heading: ctx.reveal ? "the end" : view.rounds ? `round ${view.round} of ${view.rounds}` : `round ${view.round}, ${view.phase.replaceAll("_", " ")}`,
-      legend: `A hex has its number and the first letter of its colour (W: white); a flag names its holder, arrows show who moved. ${view.players ? "The list: what each bot has of its best banner." : "The list: which hexes each bot holds."} MP: movement points.`,
+      legend: `A hex has its number and the first letter of its colour (W: white); a flag names its holder, arrows show who moved. `
+        + `${view.players ? "The list: what each bot has of its best banner." : "The list: which hexes each bot holds."} MP: movement points.`,
       node: el("div", { class: "duo" }, picture(WIDTH, HEIGHT, inWords(here, holders, ctx.names), ground, trails(view, positions), above), race(view, ctx, colours, holders)),
       more,
     };

@@ -133,9 +133,13 @@ drawings.pointing = (() => {
       const y = 13 + n * ROW, found = [];
       let [up, down] = [zero, zero];
       pieces[n].forEach((gain, at) => {
-        const width = Math.abs(gain) * unit, what = at < 3 && at < rounds.length ? `round ${at + 1}` : "all three rounds";
+        const width = Math.abs(gain) * unit, [what, kind] = at < rounds.length ? [`round ${at + 1}`, at + 1] : ["all three rounds", "all"];
         if (gain < 0) down -= width;
-        if (gain) found.push(titled(draw("rect", { "data-id": `points ${at} of seat ${seat}`, class: `piece-of p-${at < rounds.length ? at + 1 : "all"} ${gain < 0 ? "lost" : ""}`, x: round(gain > 0 ? up : down), y: y - 7, width: round(Math.max(1, width - 1)), height: 14, rx: 2 }), `${what}: ${signed(gain)}`));
+        if (gain) {
+          const bar = draw("rect", { "data-id": `points ${at} of seat ${seat}`, class: `piece-of p-${kind} ${gain < 0 ? "lost" : ""}`,
+            x: round(gain > 0 ? up : down), y: y - 7, width: round(Math.max(1, width - 1)), height: 14, rx: 2 });
+          found.push(titled(bar, `${what}: ${signed(gain)}`));
+        }
         if (gain > 0) up += width;
       });
       return [draw("g", { "data-id": `row of seat ${seat}` }, token(11, y, seat, 9.5), nameTag(26, y, 116, seat, names, total[seat] === total[seats[0]] ? "strong" : ""),
@@ -179,7 +183,8 @@ drawings.pointing = (() => {
     if (!nodes.length) nodes.push(el("p", {}, "There is no map yet: the first round is being played."));
     return {
       heading: over ? "the end" : view.tied.length ? `a vote on ${listed(view.tied.map((seat) => who(seat, ctx.names)))}` : view.round <= 3 ? `round ${view.round}` : "after three rounds",
-      legend: rounds.length ? "Arrows: who points at whom. In a chain each bot gets a point for every bot after it; loops get nothing. Dashed: cut off. Bars: points by round, the latest in full colour; lost points in red, and points for all three rounds in gold."
+      legend: rounds.length ? "Arrows: who points at whom. In a chain each bot gets a point for every bot after it; loops get nothing. Dashed: cut off. "
+        + "Bars: points by round, the latest in full colour; lost points in red, and points for all three rounds in gold."
         : "The map shows no names, and what each dot scores. Each dot points at the one above it, rings point around a loop; dashed arrows and dots were cut.",
       node: el("div", { class: "pile" }, nodes), podium: over,
       more: [own.length ? el("p", {}, `${who(view.seat, ctx.names)} pointed at: ${own.join("; ")}`) : null, ...earlier].filter(Boolean),

@@ -164,10 +164,12 @@ drawings["runes-to-ruins"] = (() => {
 
   function guessCard(seat, guess, note, best, numbers, ctx) {
     const states = best?.states ?? (numbers?.[0] === 6 ? SIX.map(() => "exact") : SIX.map(() => "")), found = best ? tally(best.states) : numbers;
-    const said = `guess: ${guess.map((name, at) => `${at}: ${name}${states[at] ? ` (${KINDS[states[at]][0]})` : ""}`).join(", ")}${found ? `; ${tallySaid(found)}` : ""}${best ? `, next to ${who(best.other, ctx.names)}'s symbol` : ""}`;
+    const runes = guess.map((name, at) => `${at}: ${name}${states[at] ? ` (${KINDS[states[at]][0]})` : ""}`).join(", ");
+    const said = `guess: ${runes}${found ? `; ${tallySaid(found)}` : ""}${best ? `, closest to ${who(best.other, ctx.names)}'s symbol` : ""}`;
     const pips = found ? Object.keys(KINDS).slice(0, 3).flatMap((kind, n) => [draw("rect", { class: `place ${kind}`, x: 8 + n * 52, y: 127, width: 13, height: 13, rx: 2 }),
       ...sign(kind, 30 + n * 52, 134), label(40 + n * 52, 134, found[n], { "font-size": 11, class: "start strong" })]) : [];
-    return card(seat, note, said, ctx, ...sixOf(`${note} of seat ${seat}`, guess, states, ctx, "guess"), [...pips, best ? [label(8, 155, "closest:", { "font-size": 9, class: "name start" }), token(56, 155, best.other, 8), nameTag(68, 155, 86, best.other, ctx.names)] : null].flat());
+    const whose = best ? [label(8, 155, "closest:", { "font-size": 9, class: "name start" }), token(56, 155, best.other, 8), nameTag(68, 155, 86, best.other, ctx.names)] : [];
+    return card(seat, note, said, ctx, ...sixOf(`${note} of seat ${seat}`, guess, states, ctx, "guess"), [...pips, ...whose]);
   }
 
   function bestOf(guesses, symbol) {
@@ -183,9 +185,12 @@ drawings["runes-to-ruins"] = (() => {
       const best = bestOf(guesses[seat], symbol);
       const words = `${who(seat, ctx.names)} at ${who(other, ctx.names)}: ${best ? tallySaid(tally(best)) : "no guess"}`;
       said.push(words);
-      parts.push(titled(draw("g", {}, SIX.map((at) => draw("rect", { class: `place ${best?.[at] ?? ""}`, x: spotOf(other) + (at % 3) * 8, y: 40 + seat * 21 + Math.floor(at / 3) * 8, width: 7, height: 7, rx: 1 }))), words));
+      const [left, top] = [spotOf(other), 40 + seat * 21];
+      parts.push(titled(draw("g", {}, SIX.map((at) => draw("rect", { class: `place ${best?.[at] ?? ""}`, x: left + (at % 3) * 8, y: top + Math.floor(at / 3) * 8, width: 7, height: 7, rx: 1 }))), words));
     }));
-    Object.entries(KINDS).slice(0, 3).forEach(([kind, [words]], n) => parts.push(draw("rect", { class: `place ${kind}`, x: [8, 55, 107][n], y: 153, width: 8, height: 8, rx: 1 }), label([19, 66, 118][n], 157, words, { "font-size": 8, class: "name start" })));
+    for (const [kind, x] of [["exact", 8], ["moved", 51], ["group", 109]]) {
+      parts.push(draw("rect", { class: `place ${kind}`, x, y: 153, width: 8, height: 8, rx: 1 }), label(x + 11, 157, KINDS[kind][0], { "font-size": 8, class: "name start" }));
+    }
     return picture(WIDE, TALL, `How close guesses came. ${said.join("; ")}`, draw("rect", { class: "card", x: 1.5, y: 1.5, width: WIDE - 3, height: TALL - 3, rx: 8 }), parts);
   }
 
@@ -211,7 +216,8 @@ drawings["runes-to-ruins"] = (() => {
     return {
       heading: over ? "the end" : view.rounds ? `round ${view.round} (${view.rounds} at most)` : `round ${view.round}`,
       legend: known ? "A full square: the rune is known; a half one: a group of it. Dots: the groups that are possible still, Divine above Mundane. Below: runes whose position is open, and groups that were counted."
-        : "Squares: the best guess at each symbol, or how a guess compares: ✓ in place, ↔ elsewhere in the symbol, ≈ shares a group. A symbol of which 6 of 6 are in place is found. 10 mantra or more at the end cost the token.",
+        : "Squares: the best guess at each symbol, or how a guess compares: ✓ in place, ↔ elsewhere in the symbol, ≈ shares a group. "
+          + "A symbol of which 6 of 6 are in place is found. 10 mantra or more at the end cost the token.",
       node: cards(shown, 220),
       more: tried.length ? [el("h3", {}, guesses ? "Each bot's last guess" : "Guesses of the last four rounds, the latest first"), cards(tried.slice(0, 12), 220)] : [],
     };
