@@ -5,12 +5,24 @@ from operator import attrgetter
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec import Struct
 
 from arena.pages.charts import line_chart
 from arena.pages.competition import Competition, Overview
-from arena.pages.matches import SEAT_MEANING, TranscriptLinks, match_href, matches_of_bot
+from arena.pages.matches import (
+    SEAT_MEANING,
+    TranscriptLinks,
+    ended_text,
+    filters_of,
+    match_href,
+    matches_of_bot,
+    name_of,
+    opponents_of,
+    place_text,
+    result_cell,
+)
 from arena.pages.standings import ratings_over_time
-from arena.pages.tables import PageTable, table
+from arena.pages.tables import Cell, PageTable, in_line, plain_text, table
 from arena.pages.template import (
     JSON,
     MATCHES_A_PAGE,
@@ -26,14 +38,27 @@ from arena.pages.template import (
 from arena.pages.words import CompetitionFact, competitors
 from arena.quantities import Column, duration, pluralise, three_digits
 from arena.reports import USAGE, interval, naming_columns, note, rating_columns
-from arena.schedule import TWO, places_of
-from arena.statistics import DEFAULTS, MEAN_POINTS, PLAYED, REFUSED, TIME_PER_MOVE, BotColumn, Score, StandingsRow
+from arena.schedule import TWO, WITHDRAWN_MARK, Entered, places_of
+from arena.statistics import (
+    DEFAULTS,
+    MEAN_POINTS,
+    PLAYED,
+    REFUSED,
+    TIME_PER_MOVE,
+    BotColumn,
+    Reported,
+    Score,
+    StandingsRow,
+    points,
+)
 from referee.match import SeatReport
 
 Row = TypeVar("Row")
 CHUNK = 200_000
 """Maximum bytes of one part of the index."""
 MOST_OPPONENTS = 200
+FORM = 10
+"""Number of the latest matches that are shown as marks."""
 HASH_LETTERS = 23
 """Characters of a content hash that a page shows."""
 
@@ -77,6 +102,9 @@ def bot_page(maker: PageMaker, competition: Competition, entrant: int, number: i
         return None
     first = (page - 1) * MATCHES_A_PAGE
     found = competition.some(overview.index.keys(rows[first : first + MATCHES_A_PAGE]))
+    latest: list[Reported] = []
+    if page == pages:
+        latest = competition.some(overview.index.keys(rows[-MATCHES_A_PAGE:]))
     return maker.of_competition(
         competition,
         overview,
@@ -87,9 +115,94 @@ def bot_page(maker: PageMaker, competition: Competition, entrant: int, number: i
             overview, found[::-1], match_href("../"), entrant, TranscriptLinks(maker, competition, "../../")
         ),
         first_page=page == pages,
+        filters=filters_of(overview, found, entrant),
+        filtered_bot=entrant,
+        team=competition.face.team_of(digest.labels[entrant].removesuffix(WITHDRAWN_MARK)),
+        versions=_versions(overview, entrant),
+        form=_form(overview, latest[-FORM:], entrant),
+        extremes=_extremes(overview, latest, entrant),
+        latest=len(latest),
         pages=newest_first(page, pages, lambda page: bot_file(entrant, page, pages)),
         **_bot_context(overview, entrant),
     )
+
+
+class FormMark(Struct, frozen=True):
+    """A bot's result in one match, as a mark."""
+
+    mark: str
+    """A letter or a place."""
+    words: str
+    """The result for those who do not see the mark."""
+    kind: str
+    href: str
+
+
+class Extreme(Struct, frozen=True):
+    """A bot's best or worst match."""
+
+    title: str
+    words: Cell
+    href: str
+
+
+def _form(overview: Overview, matches: Sequence[Reported], bot: int) -> list[FormMark]:
+    """Return the results of a bot's matches as marks, in the order of the schedule."""
+    digest = overview.found.digest
+    marks = []
+    for match in matches:
+        seat = match.played.entrants.index(bot)
+        ended = ended_text(match.played, seat)
+        mark = ended.text[:1].upper() if digest.seats == TWO else place_text(match.played, seat)
+        others = plain_text(opponents_of(match.played.entrants, digest, bot))
+        words = f"{name_of(match)}: {ended.text} against {others}"
+        marks.append(FormMark(mark, words, ended.kind, match_href("../")(match)))
+    return marks
+
+
+def _extremes(overview: Overview, matches: Sequence[Reported], bot: int) -> list[Extreme]:
+    """Return the best result against strong bots and the worst against weak ones; none if all are alike."""
+    digest = overview.found.digest
+    ratings = digest.ratings.ratings
+
+    def worth(match: Reported) -> tuple[float, float]:
+        entrants = match.played.entrants
+        others = [ratings[other].elo for other in entrants if other != bot] or [0.0]
+        return points(match.played.outcome, entrants.index(bot)), sum(others) / len(others)
+
+    if len({points for points, _ in map(worth, matches)}) < 2:  # noqa: PLR2004 - one best and one worst
+        return []
+    found = []
+    for title, match in (("best match", max(matches, key=worth)), ("worst match", min(matches, key=worth))):
+        _, strength = worth(match)
+        words = in_line(result_cell(match.played, digest), f" (opponents rated {strength:+z.0f})")
+        found.append(Extreme(title, words, match_href("../")(match)))
+    return found
+
+
+def _versions(overview: Overview, bot: int) -> list[tuple[str, str]]:
+    """Return label and link of each version of a bot, the oldest first; without a link for this one.
+
+    The list is empty if there is one version only.
+    """
+    labels = [label.removesuffix(WITHDRAWN_MARK) for label in overview.found.digest.labels]
+    before: dict[int, int] = {}
+    for event in overview.found.events:
+        entered = event.what
+        if event.block is None or event.refused is not None or not isinstance(entered, Entered):
+            continue
+        if entered.predecessor is not None and entered.label in labels:
+            before[labels.index(entered.label)] = entered.predecessor
+    after = {old: new for new, old in before.items()}
+    chain = [bot]
+    while chain[0] in before and len(chain) <= len(labels):
+        chain.insert(0, before[chain[0]])
+    while chain[-1] in after and len(chain) <= len(labels):
+        chain.append(after[chain[-1]])
+    known = [version for version in chain if version < len(labels)]
+    if len(known) == 1:
+        return []
+    return [(labels[version], "" if version == bot else f"{version}.html") for version in known]
 
 
 def bot_file(entrant: int, page: int, pages: int) -> str:
@@ -143,7 +256,9 @@ def _bot_context(overview: Overview, bot: int) -> dict[str, Any]:
     if len(digest.moments) > 1 and overview.history is None:
         values = ratings_over_time(digest, bot)
         times = list(map(attrgetter("matches"), digest.moments))
-        over_time = line_chart([(digest.labels[bot], values, "")], times, "match")
+        low, high = rating.prior_low, rating.prior_high
+        bounds = [(low, f"95 % interval now: from {low:+z.0f}"), (high, f"to {high:+z.0f}")]
+        over_time = line_chart([(digest.labels[bot], values, "")], times, "match", bounds=bounds)
     place_text = f"{place} of {competitors(digest)}"
     if row.house:
         place_text = "none: the house bot fills empty seats"

@@ -5,10 +5,13 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import TypeVar
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from arena.pages.competition import Competition, Overview
 from arena.pages.contents import replay_path
 from arena.pages.pictures import picture_path
-from arena.pages.tables import Cell, PageTable, in_line, listed, plain_text, table
+from arena.pages.tables import Cell, PageTable, RowMarks, in_line, listed, plain_text, table
 from arena.pages.template import MATCHES_A_PAGE, Page, PageMaker, name, newest_first, page_count
 from arena.quantities import Column, ordinal, pluralise
 from arena.reports import unusual_end
@@ -22,6 +25,8 @@ SEAT_MEANING = "The place at the table, counted from 0."
 SEATS_MEANING = "The bots by seat, from seat 0."
 RESULT_MEANING = "Who won. With more than two bots: the first places; = marks a shared place."
 SCORE_MEANING = "The numbers are scores of the game: {}."
+USUAL = "usual"
+"""Word for the end of a match that was played to its end without misconduct."""
 MOST_NOW = 200
 """Maximum rows of the table of matches being played."""
 MOST_NAMED = 5
@@ -70,6 +75,7 @@ def matches_page(maker: PageMaker, competition: Competition, number: int | None 
         "matches.html" if number is None else f"matches-{page}.html",
         title="Matches",
         span=span,
+        filters=filters_of(overview, found),
         table=match_table(overview, found[::-1], match_href(""), TranscriptLinks(maker, competition, "../")),
         pages=newest_first(page, pages, path),
     )
@@ -180,13 +186,13 @@ def matches_of_bot(
         return [seat for seat, entrant in enumerate(match.played.entrants) if entrant == bot]
 
     def ended(match: Reported) -> Cell:
-        results = [_ended(match.played, seat) for seat in seats(match)]
+        results = [ended_text(match.played, seat) for seat in seats(match)]
         if len(results) == 1:
             return results[0]
         return Cell(", ".join(each.text for each in results))
 
     def against(match: Reported) -> Cell:
-        return _opponents(match.played.entrants, digest, bot)
+        return opponents_of(match.played.entrants, digest, bot)
 
     def score(match: Reported) -> str:
         return _score_line(match.played, seats(match))
@@ -212,7 +218,7 @@ def _score_line(played: CountedMatch, seats: Sequence[int]) -> str:
     return f"{max(own)} to {max(others)}" if own and others else ""
 
 
-def _opponents(entrants: Sequence[int], digest: Digest, bot: int) -> Cell:
+def opponents_of(entrants: Sequence[int], digest: Digest, bot: int) -> Cell:
     """Return the names of the other bots and the number of house bots."""
     counts: Counter[int | None] = Counter(entrants)
     del counts[bot]
@@ -259,7 +265,34 @@ def _matches(
         shown.append(Column("replay", watch, is_text=True))
     if links is not None and any(map(links.picture, matches)):
         shown.insert(1, Column("board", board, meaning="The last position.", is_text=True))
-    return table("Matches", shown, matches, head="match", href=href)
+    marks = [RowMarks(match.played.entrants, ends_of(match.played)) for match in matches]
+    return replace(table("Matches", shown, matches, head="match", href=href), marks=marks)
+
+
+def ends_of(played: CountedMatch) -> tuple[str, ...]:
+    """Return words for how a match ended: the unusual reason and misconduct, or `usual`."""
+    found = [unusual_end(played.outcome.reason)]
+    found += [conduct.value.replace("_", " ") for conduct in played.conduct if conduct is not Conduct.OK]
+    return tuple(dict.fromkeys(filter(None, found))) or (USUAL,)
+
+
+class MatchFilters(Struct, frozen=True):
+    """The choices of the filter of a list of matches: what its rows have."""
+
+    bots: list[tuple[int, str]]
+    """Numbers and labels, in the order of labels."""
+    seats: list[int]
+    ends: list[str]
+
+
+def filters_of(overview: Overview, matches: Sequence[Reported], bot: int | None = None) -> MatchFilters:
+    """Return the filter of a list of matches. `bot`: the one whose matches they are; it is no opponent."""
+    digest = overview.found.digest
+    labels = digest.labels
+    entrants = set(chain.from_iterable(match.played.entrants for match in matches)) - {bot, digest.house}
+    bots = sorted(((entrant, labels[entrant]) for entrant in entrants), key=lambda each: each[1])
+    ends = set(chain.from_iterable(ends_of(match.played) for match in matches))
+    return MatchFilters(bots, list(range(digest.seats)), sorted(ends))
 
 
 def _some(names: Sequence[str], most: int) -> Cell:
@@ -269,7 +302,7 @@ def _some(names: Sequence[str], most: int) -> Cell:
     return in_line(*listed(names[:MANY]), f", and {len(names) - MANY} more")
 
 
-def _ended(played: CountedMatch, seat: int) -> Cell:
+def ended_text(played: CountedMatch, seat: int) -> Cell:
     """Return a seat's result in words: won, tied, lost, or its place."""
     place, shared = _rank(played, seat)
     seats = len(played.entrants)

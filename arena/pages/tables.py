@@ -28,6 +28,15 @@ class Cell(Struct, frozen=True):
     """Names and the text between them (kind `between`), which replace `text`, so that names are not split."""
 
 
+class RowMarks(Struct, frozen=True):
+    """What the filter of a list of matches compares of a row."""
+
+    entrants: tuple[int, ...]
+    """Numbers of the bots by seat."""
+    ends: tuple[str, ...]
+    """Words for how the match ended, such as `usual` or `crashed`."""
+
+
 class PageTable(Struct, frozen=True):
     """A table whose columns are explained below it."""
 
@@ -37,6 +46,8 @@ class PageTable(Struct, frozen=True):
     sortable: bool = True
     head: str = "bot"
     """Heading of the column that names the rows."""
+    marks: Sequence["RowMarks"] = ()
+    """What a script filters the rows by; empty: they are not filtered."""
 
     @property
     def about(self) -> list[tuple[str, str]]:

@@ -19,7 +19,7 @@ from markupsafe import Markup, escape
 from msgspec import Struct
 
 from arena.pages.competition import Competition, Overview
-from arena.pages.tables import BETWEEN, GLOSSARY_PATH, OF_COLUMNS, Cell, PageTable, anchor
+from arena.pages.tables import BETWEEN, GLOSSARY_PATH, OF_COLUMNS, Cell, PageTable, RowMarks, anchor
 from arena.pages.words import state_of
 from arena.quantities import Column, duration
 from arena.terminal import LONGEST_CELL, shortened
@@ -209,11 +209,16 @@ def rows(table: PageTable) -> Markup:
     This is not a template, because macros took most of the time of a site with 10,000 matches and 200,000 cells.
     """
     lines: list[str] = []
-    for row in table.rows:
-        lines.append("<tr>")
+    for number, row in enumerate(table.rows):
+        lines.append(_row_start(table.marks[number]) if table.marks else "<tr>")
         lines += (_cell(cell, column, table) for column, cell in zip(table.columns, row, strict=True))
         lines.append("</tr>")
     return markup("".join(f"{line}\n" for line in lines))
+
+
+def _row_start(marks: RowMarks) -> str:
+    seats, ends = " ".join(map(str, marks.entrants)), " ".join(each.replace(" ", "-") for each in marks.ends)
+    return f'<tr data-seats="{seats}" data-ends="{escape(printable(ends))}">'
 
 
 def _cell(cell: Cell, column: Column[Any], table: PageTable) -> str:

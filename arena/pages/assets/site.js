@@ -101,6 +101,35 @@ function jumping(form) {
   });
 }
 
+// Of a list of matches, the rows on this page that fit. The choice is in the address, so that a link keeps it.
+function filtered(form) {
+  const rows = [...document.querySelectorAll("tr[data-seats]")], chosen = new URLSearchParams(location.search);
+  const [selects, status] = [[...form.querySelectorAll("select")], form.querySelector("[role=status]")];
+  const of = name => form.elements[name]?.value ?? "";
+  const fits = row => {
+    const seats = row.dataset.seats.split(" "), bot = form.dataset.bot ?? of("bot"), opponent = of("opponent");
+    const own = seats.flatMap((entrant, seat) => (bot === "" || entrant === bot) && (of("seat") === "" || of("seat") === String(seat)) ? [seat] : []);
+    return own.some(seat => opponent === "" || seats.some((entrant, other) => other !== seat && entrant === opponent))
+      && (of("end") === "" || row.dataset.ends.split(" ").includes(of("end")));
+  };
+  const show = () => {
+    const shown = rows.filter(row => { row.hidden = !fits(row); return !row.hidden; });
+    const active = selects.some(select => select.value);
+    status.textContent = active ? `${shown.length} of the ${rows.length} matches on this page` : "";
+  };
+  selects.forEach(select => {
+    if ([...select.options].some(option => option.value === chosen.get(select.name))) select.value = chosen.get(select.name);
+    select.addEventListener("change", () => {
+      selects.forEach(each => { if (each.value) chosen.set(each.name, each.value); else chosen.delete(each.name); });
+      try { history.replaceState(null, "", `${location.pathname}${chosen.size ? `?${chosen}` : ""}${location.hash}`); } catch { /* a page from a disk */ }
+      show();
+    });
+  });
+  form.addEventListener("submit", event => event.preventDefault());
+  form.hidden = false;
+  show();
+}
+
 const AGO = [[31536000, "year"], [2592000, "month"], [86400, "day"], [3600, "hour"], [60, "minute"], [1, "second"]];
 function tell(time) {
   const seconds = (Date.now() - Date.parse(time.dateTime)) / 1000;
@@ -114,6 +143,7 @@ function begin(within) {
   within.querySelectorAll("table[data-sort]").forEach(sortable);
   within.querySelectorAll("form[data-search]").forEach(searchable);
   within.querySelectorAll("form[data-jump]").forEach(jumping);
+  within.querySelectorAll("form[data-filter]").forEach(filtered);
   within.querySelectorAll("time[datetime]").forEach(tell);
 }
 const served = document.getElementById("main").innerHTML;

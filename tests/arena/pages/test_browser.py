@@ -113,7 +113,7 @@ def test_each_page_fits_and_has_no_serious_fault_of_accessibility(path: str, ope
     opened.resize({"width": 360, "height": 900})
     opened.resize({"width": 1280, "height": 900})
     assert path == FITS or [] == opened.faults_of_accessibility(dark=path in IN_DARK)
-    assert 0 == opened.page.locator("img, b, i, iframe, object, body style").count()
+    assert 0 == opened.page.locator("img:not(.board), b, i, iframe, object, body style").count()
     assert 1 == opened.page.locator("script").count()
     assert "\u202e" not in opened.page.content()
     if path == "hostile/index.html":
@@ -192,3 +192,30 @@ def test_a_replay_is_drawn_with_shared_files_from_a_server_and_from_a_disk(
     assert 1 == page.locator("#board svg").count()
     page.get_by_role("link", name="All competitions").click()
     expect(page.locator("h1")).to_have_text("Competitions")
+
+
+@pytest.mark.parametrize("from_disk", [False, True])
+def test_matches_are_filtered_by_bot_opponent_and_seat(
+    website: Website, opened: Opened, site: str, tmp_path: Path, from_disk: bool
+) -> None:
+    page = opened.page
+    on_disk(website, tmp_path, "twenty/matches.html")
+    page.goto(f"file://{tmp_path}/twenty/matches.html" if from_disk else f"{site}twenty/matches.html")
+    rows = page.locator("tbody tr:visible")
+    whole = rows.count()
+    label = page.locator("[name=bot] option").nth(1).inner_text()
+    page.locator("[name=bot]").select_option(index=1)
+    of_bot = rows.count()
+    assert 0 < of_bot < whole
+    assert f"{of_bot} of the {whole} matches on this page" == page.inner_text(".filters [role=status]")
+    assert of_bot == rows.filter(has=page.get_by_text(label, exact=True)).count()
+    page.locator("[name=seat]").select_option("0")
+    in_seat = rows.count()
+    page.locator("[name=seat]").select_option("1")
+    assert of_bot == in_seat + rows.count()
+    page.locator("[name=opponent]").select_option(index=1)  # A bot does not meet itself.
+    assert 0 == rows.count()
+    if not from_disk:
+        page.reload()
+        assert 0 == rows.count(), "the address keeps the choice"
+    assert [] == opened.complaints

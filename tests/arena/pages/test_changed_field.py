@@ -1,5 +1,6 @@
 """Pages of a tournament whose field has changed: all names, all results, and each bot's own content."""
 
+import re
 from pathlib import Path
 
 from arena.pages.matches import match_file
@@ -38,6 +39,9 @@ def test_bots_that_came_went_and_got_better_are_on_every_page(tmp_path: Path, op
     assert "deals 2" in front
     assert f"matches {len(played)} of {len(played)}" in front
     assert f"finished: {len(played)} matches" in front
+    for number in (0, NAMES.index("a v2")):
+        assert re.search(r"Versions: a → a v2", words(website, f"cup/bot/{number}.html"))
+    assert "Versions" not in words(website, "cup/bot/2.html")
     for match in played:
         text = words(website, f"cup/match/{match_file(match.block, match.seating)}")
         assert all(NAMES[each] in text for each in match.entrants)
