@@ -56,7 +56,11 @@ def frame_svg(data: bytes, drawing: Drawing, at: int, boards: Sequence[Element])
         place_boards(svg, boards, FRAME_BOARD)
     room = FRAME.width - 2 * EDGE
     left = float(EDGE)
-    for seat in range(match["seats"])[:IN_FRAME]:
+    named = list(range(match["seats"]))
+    if len(named) > IN_FRAME and drawing.scores is not None:  # Those who lead.
+        points = [score or 0 for score in drawing.scores]
+        named.sort(key=lambda seat: -points[seat] if seat < len(points) else 0)
+    for seat in named[:IN_FRAME]:
         score = _score(drawing.scores, seat)
         taken = 1.5 * FRAME_TEXT + _width(score, FRAME_TEXT, strong=True) + 30
         share = room / min(match["seats"], IN_FRAME) - taken
@@ -95,7 +99,8 @@ def _sign(svg: Element, seat: int, middle: float, level: float, size: float) -> 
     """Add a seat's sign: its number on its colour."""
     circle = {"cx": f"{middle:.1f}", "cy": f"{level:.1f}", "r": f"{size / 2:.1f}"}
     SubElement(svg, "circle", circle, fill=colour(f"s{seat % COLOURS}"))
-    _line(svg, str(seat), level, size * 0.6, x=middle, anchor="middle", fill="on", strong=True)
+    half = _width(str(seat), size * 0.6, strong=True) / 2
+    _line(svg, str(seat), level, size * 0.6, x=middle - half, fill="on", strong=True)
 
 
 def _bots(svg: Element, match: dict[str, Any], scores: Sequence[float | None] | None) -> None:
@@ -116,7 +121,7 @@ def _bots(svg: Element, match: dict[str, Any], scores: Sequence[float | None] | 
         _sign(svg, seat, LEFT + size * 0.5, level, size)
         left = LEFT + size * 1.35
         _line(svg, _name(match, seat), level, size, x=left, width=RIGHT - left - taken, strong=won)
-        _line(svg, score, level, size, x=RIGHT, anchor="end", strong=won)
+        _line(svg, score, level, size, x=RIGHT - _width(score, size, strong=won), strong=won)
         level += pitch
     if len(named) < len(order):
         _line(svg, f"and {len(order) - len(named)} more", level, 28, x=LEFT + size * 1.35, fill="soft")
@@ -130,7 +135,6 @@ def _line(
     *,
     x: float = LEFT,
     width: float | None = None,
-    anchor: str = "start",
     fill: str = "ink",
     strong: bool = False,
 ) -> float:
@@ -142,7 +146,7 @@ def _line(
         text = _fitting(text, size, width, strong=strong)
     weight = "bold" if strong else "normal"
     made = SubElement(svg, "text", x=f"{x:.1f}", y=f"{level + 0.35 * size:.1f}", fill=colour(fill))
-    made.attrib |= {"font-size": f"{size:.1f}", "font-weight": weight, "text-anchor": anchor}
+    made.attrib |= {"font-size": f"{size:.1f}", "font-weight": weight}
     made.text = text
     return _width(text, size, strong=strong)
 
