@@ -67,13 +67,14 @@ drawings["hive-mind"] = (() => {
     return done;
   }
 
-  function shapesOf(name, placed, round) {
-    const lines = [], signs = [], spots = [];
+  // `taken`: places at which no number shall hang.
+  function shapesOf(name, placed, round, taken) {
+    const lines = [], signs = [], spots = [...taken];
     for (const { seat, cells, level } of levelled(placed.flatMap((shape, seat) => (letters(shape).length ? [[seat, letters(shape)]] : [])))) {
       const loops = outline(cells.map((letter) => places[letter]), R, 3 + 4.2 * level), id = `shape ${name} ${round} ${seat}`;
       lines.push(draw("path", { class: `shape s${seat % 8} dash${seat % 5}`, d: closed(loops), "data-id": id }));
       if (seat % 5 === 4) lines.push(draw("path", { class: "shape-core", d: closed(loops), "data-id": `${id} core` }));
-      // Its number hangs on the corner that is farthest from the other numbers.
+      // Its number hangs on the corner that is farthest from what is written elsewhere.
       const room = ([x, y]) => Math.min(60, ...spots.map(([ox, oy]) => Math.hypot(ox - x, oy - y))) - 0.02 * y;
       const spot = loops.flat().reduce((best, each) => (room(each) > room(best) ? each : best));
       spots.push(spot);
@@ -118,7 +119,7 @@ drawings["hive-mind"] = (() => {
 
   function hivePicture(hive, ctx) {
     const all = settled(hive), at = all.length - 1, cells = all[at], last = hive.rounds[at], hint = ctx.reveal ? null : hive.hints.find((each) => each.round === at + 1);
-    const [ground, figures, pills] = [[], [], []];
+    const [ground, figures, pills, taken] = [[], [], [], []];
     [...LETTERS].forEach((letter, n) => {
       const [x, y] = places[letter], cell = cells?.[letter], value = hive.values?.[n];
       const gone = cell?.scoredIn !== undefined || (cell?.scored && !value);
@@ -129,9 +130,10 @@ drawings["hive-mind"] = (() => {
       if (hint?.looks.includes(letter)) figures.push(draw("circle", { class: "looked", cx: round(x), cy: round(y), r: R * 0.68 }));
       const text = cell ? short(cell, at > 0 && hive.values && !gone) : "";
       const kind = cell?.doubled ? "doubled" : cell?.gains.length ? "gain" : "plain";
+      if (text) taken.push([x, y + R * 0.66]);
       if (text) pills.push(pill(x, y + R * 0.66, text, kind, `pill ${hive.name} ${at} ${letter}`));
     });
-    const { lines, signs } = last ? shapesOf(hive.name, last.placed, at) : { lines: [], signs: [] };
+    const { lines, signs } = last ? shapesOf(hive.name, last.placed, at, taken) : { lines: [], signs: [] };
     const looks = hint ? `${hint.cells} looks at ${hint.looks || "nothing"}: ${hint.total}` : at >= 0 ? `round ${at + 1}` : "";
     const names = (seats) => listed(seats.map((seat) => who(seat, ctx.names)));
     const said = [`Hive ${hive.name}${at >= 0 ? `, round ${at + 1}` : ""}: ${[...LETTERS].map((letter, n) => cellInWords(letter, n, hive, cells?.[letter], at, ctx)).join("; ")}`];

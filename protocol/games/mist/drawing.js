@@ -208,7 +208,7 @@ drawings.mist = (() => {
       if (misty) clouds.push(fog(cell));
       if (isSeat(held)) {
         const unknown = layer && !(cell in layer.pieces);
-        pieces.push(piece(cell, held, `${unknown ? "hidden" : ""} ${seen.fresh.includes(cell) ? "fresh" : ""}`, cell));
+        pieces.push(piece(cell, held, `${unknown ? "unknown" : ""} ${seen.fresh.includes(cell) ? "fresh" : ""}`, cell));
       } else if (cell in old) pieces.push(piece(cell, old[cell], "old", cell));
       else names.push(label(x, y, cell, { class: `name ${misty ? "misty" : held === "blocked" ? "on-dark" : ""}`, "font-size": 13 }));
     }

@@ -59,7 +59,7 @@ COMPARE_LAYER = """(seat) => {
   const slider = document.getElementById("slider"), eyes = document.getElementById("eyes"), steps = [];
   const look = (chosen) => { eyes.value = chosen; eyes.dispatchEvent(new Event("change")); };
   const all = (selector) => [...document.querySelectorAll(selector)];
-  const shown = () => [all(".piece[data-id]:not(.hidden)").map((each) => each.dataset.id).sort(),
+  const shown = () => [all(".piece[data-id]:not(.unknown)").map((each) => each.dataset.id).sort(),
     all(".cell.unseen title").map((each) => each.textContent.slice(0, 2))];
   for (let at = 1; at < Number(slider.max); at += 1) {
     slider.value = at;
