@@ -119,7 +119,7 @@ def page_of_match(
         title=f"Match {name}",
         shared_title=result,
         description=f"Match {name} of {competition.title}",
-        image=card_path(head) if replay and not refused else None,
+        image=card_path(head) if replay and maker.pictures and not refused else None,
         replay=replay,
         embed=maker.embed_line(None if refused else replay, f"{competition.slug}/{name}", result),
         transcript=transcript_path(head) if is_here and maker.transcripts else None,

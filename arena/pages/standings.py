@@ -102,7 +102,7 @@ def standings_page(maker: PageMaker, competition: Competition, number: int = 1) 
         title=competition.title,
         shared_title=competition.title,
         description=terms_line(overview),
-        image=_preview_image(competition, overview),
+        image=_preview_image(maker, competition, overview),
         about=terms_line(overview),
         last=last_result(overview),
         facts=facts(overview),
@@ -118,12 +118,12 @@ def standings_page(maker: PageMaker, competition: Competition, number: int = 1) 
     )
 
 
-def _preview_image(competition: Competition, overview: Overview) -> str | None:
+def _preview_image(maker: PageMaker, competition: Competition, overview: Overview) -> str | None:
     """Return the path of the host's image, or else of the latest match's card; None if there is neither."""
     if image := competition.face.image:
         return f"{competition.slug}/{image}"
     for match in competition.some(overview.index.keys([len(overview.index) - 1])):
-        if competition.transcript(match) is not None:
+        if maker.pictures and competition.transcript(match) is not None:
             return card_path(match.played.head)
     return None
 

@@ -114,6 +114,7 @@ class Builder:
         self._progress = progress
         self._numbers = count()
         self._url = ""
+        """Address of the site for links to cards; "" if there are no cards."""
         self._under_way: set[str] = set()
         """Paths of files that are being made. Matches of deterministic bots may have the same transcript."""
         self._refused: dict[str, str] = {}
@@ -151,7 +152,7 @@ class Builder:
             story=self._story,
             pictures=pictures,
         )
-        self._url = url
+        self._url = url * pictures
         for each in competitions:
             self._build_competition(website, each, folders)
         self._write_all(website, website.shared_paths())

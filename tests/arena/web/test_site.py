@@ -162,6 +162,7 @@ def test_with_its_address_pages_and_replays_have_previews_and_a_line_for_other_s
     assert 0 == told(out, results, "--url", "https://example.org/cups/")["written"]
     assert len(TURNS) < told(out, results, "--url", "https://example.org/")["written"]
     assert 2 * len(cards) == told(out, results, "--no-pictures", "--url", "https://example.org/")["deleted"]
+    assert b"og:image" not in b"".join(tree(out).values())
 
 
 @pytest.mark.parametrize("url", ["example.org", "ftp://example.org", "https://x/?a", "https://x/<b>", "https://"])
