@@ -17,7 +17,17 @@ from arena.config.entries import (
     say_link,
     short_name,
 )
-from arena.config.face import FACE, FACE_FILES, IMAGES, MOST_IMAGE_BYTES, Face, Team, read_face, write_face
+from arena.config.face import (
+    FACE,
+    FACE_FILES,
+    IMAGES,
+    Face,
+    Team,
+    read_face,
+    read_face_image,
+    url_complaint,
+    write_face,
+)
 from arena.config.season_file import (
     Season,
     Stage,
@@ -42,7 +52,6 @@ from arena.config.tournament_file import (
     read_form,
     read_tournament,
     results_of,
-    url_complaint,
     with_changes,
     without,
 )

@@ -7,6 +7,7 @@ writes them anew.
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Meta, Struct
@@ -27,6 +28,8 @@ IMAGES: Mapping[str, tuple[bytes, ...]] = {
 }
 """First bytes of each kind of image, by the name of the copy in the results folder; WebP has four between."""
 WEBP_KIND_AT = 8
+LONGEST_URL = 2_000
+SCHEMES = ("http", "https")
 FACE_FILES = (FACE, *IMAGES)
 """All files that `write_face` may write."""
 
@@ -35,7 +38,7 @@ Line = Annotated[str, Meta(max_length=100, pattern=ONE_LINE)]
 """A text of one line."""
 Markdown = Annotated[str, Meta(max_length=10_000)]
 """A text in Markdown, as GitHub reads it, without HTML and images."""
-Url = Annotated[str, Meta(max_length=2_000)]
+Url = Annotated[str, Meta(max_length=LONGEST_URL)]
 
 
 class Team(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -108,11 +111,19 @@ def image_of(face: Face, folder: Path) -> tuple[str, bytes] | None:
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
         raise BadFaceError("image", f"{face.image!r} cannot be read: {why}") from None
+    name = _image_name(content)
+    if name is None:
+        raise BadFaceError("image", f"{face.image!r} is neither PNG nor JPEG nor WebP")
+    return name, content
+
+
+def _image_name(content: bytes) -> str | None:
+    """Return the name of an image's copy by its content; None if it is no image of a known kind."""
     for name, (first, *rest) in IMAGES.items():
         kind = content[WEBP_KIND_AT:]
         if content.startswith(first) and all(kind.startswith(part) for part in rest):
-            return name, content
-    raise BadFaceError("image", f"{face.image!r} is neither PNG nor JPEG nor WebP")
+            return name
+    return None
 
 
 def write_face(form: Face, file: Path, results: Path) -> None:
@@ -145,11 +156,45 @@ def write_face(form: Face, file: Path, results: Path) -> None:
 
 
 def read_face(results: Path) -> Face:
-    """Return the face in a results folder; without any field if there is none, or if it is damaged."""
+    """Return the face in a results folder; without any field if there is none, or if it is damaged.
+
+    The folder may come from elsewhere, so no link is followed out of it, and addresses of no website are left out.
+    """
     try:
-        face = msgspec.json.decode(read_regular(results / FACE, MOST_BYTES), type=Face)
+        face = msgspec.json.decode(read_regular(results / FACE, MOST_BYTES, follow=False), type=Face)
     except (OSError, ValueError, RecursionError):
         return Face()
-    if face.image is not None and face.image not in IMAGES:
-        return replace(face, image=None)
-    return face
+    teams = tuple(replace(team, link=_safe_link(team.link)) for team in face.teams)
+    image = face.image
+    if image not in IMAGES:
+        image = None
+    return replace(face, link=_safe_link(face.link), teams=teams, image=image)
+
+
+def read_face_image(results: Path, name: str) -> bytes | None:
+    """Return the image of this name in a results folder; None if there is no such image, or a link to a file."""
+    try:
+        content = read_regular(results / name, MOST_IMAGE_BYTES, follow=False)
+    except (OSError, ValueError):
+        return None
+    return content if _image_name(content) == name else None
+
+
+def _safe_link(url: str | None) -> str | None:
+    return None if url is None or url_complaint(url) else url
+
+
+def url_complaint(url: str) -> str | None:
+    """Return what is wrong with a URL for notices, or None; the URL may be secret and is not quoted."""
+    if len(url) > LONGEST_URL:
+        return f"is longer than {LONGEST_URL} characters"
+    if not url.isascii() or not url.isprintable() or " " in url:
+        return "holds what no URL holds"
+    try:
+        parts = urlsplit(url)
+        is_whole = parts.scheme in SCHEMES and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_whole = False
+    if is_whole:
+        return None
+    return "is not a URL of the form https://HOST/PATH"

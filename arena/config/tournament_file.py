@@ -8,7 +8,6 @@ from operator import attrgetter
 from os.path import normpath
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
-from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Meta, Raw, Struct
@@ -26,7 +25,7 @@ from arena.config.entries import (
     label_of,
     labels_of,
 )
-from arena.config.face import BadFaceError, Face, image_of
+from arena.config.face import BadFaceError, Face, image_of, url_complaint
 from arena.errors import WrongUse
 from arena.options import default_folder
 from arena.schedule import (
@@ -71,8 +70,6 @@ Broken = Literal["stop", "leave-out"]
 NoticeEvent = Literal["stopped", "void", "failing", "over"]
 """The arena stopped early; consecutive blocks were void; a bot failed repeatedly; all matches are played."""
 NOTICE_EVENTS: tuple[NoticeEvent, ...] = get_args(NoticeEvent)
-LONGEST_URL = 2_000
-SCHEMES = ("http", "https")
 MOST_WAIT_SECONDS = 30 * 86_400
 MOST_CREDIT_MS = 10_000
 
@@ -550,22 +547,6 @@ def check_face(form: Face, place: FilePlace) -> None:
         image_of(form, place.path.parent)
     except BadFaceError as error:
         raise place.wrong(error.field, error.what) from None
-
-
-def url_complaint(url: str) -> str | None:
-    """Return what is wrong with a URL for notices, or None; the URL may be secret and is not quoted."""
-    if len(url) > LONGEST_URL:
-        return f"is longer than {LONGEST_URL} characters"
-    if not url.isascii() or not url.isprintable() or " " in url:
-        return "holds what no URL holds"
-    try:
-        parts = urlsplit(url)
-        is_whole = parts.scheme in SCHEMES and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        is_whole = False
-    if is_whole:
-        return None
-    return "is not a URL of the form https://HOST/PATH"
 
 
 def _check_remote(tournament: Tournament, place: FilePlace) -> None:

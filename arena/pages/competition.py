@@ -18,7 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from arena.arrays import Whole, np
-from arena.config import FACE, MOST_IMAGE_BYTES, Face, read_face
+from arena.config import FACE, Face, read_face, read_face_image
 from arena.errors import WrongUse
 from arena.quantities import Table
 from arena.regression import USAGE, DecisionDiff, RegressionHistory, history_of, read_decision_diffs
@@ -37,7 +37,6 @@ from arena.tournament import (
     is_held,
     load_results,
 )
-from referee.linux.files import read_regular
 from referee.match import SeatReport
 
 if TYPE_CHECKING:
@@ -164,12 +163,7 @@ class FaceFile:
     def image(self) -> bytes | None:
         """Return the content of the face's image; None if it has none, or if that cannot be read."""
         image = self.read().image
-        if image is None:
-            return None
-        try:
-            return read_regular(self._folder / image, MOST_IMAGE_BYTES)
-        except (OSError, ValueError):
-            return None
+        return None if image is None else read_face_image(self._folder, image)
 
 
 class Competition:

@@ -14,6 +14,7 @@ from arena.pages.competition import Competition, Overview
 from arena.pages.matches import coming_text, match_file
 from arena.pages.template import markup
 from arena.schedule import match_name
+from protocol.codec import encode
 from referee.display_text import printable
 
 PODIUM = 3
@@ -25,6 +26,12 @@ BELOW = 2
 """Levels by which headings of a text are lowered, because it stands in a section of a page."""
 LOWEST = 6
 MOST_TEXTS = 64
+MOST_MARKUP = 100_000
+"""Maximum characters of a text as markup. In a longer one, tables stay as text: a few letters make many cells."""
+MOST_OF_TEAMS = 100_000
+"""Characters of teams that a page shows, about; further teams are counted."""
+OF_A_NAME = 40
+"""Characters of markup around a name."""
 
 
 class OnPodium(Struct, frozen=True):
@@ -44,11 +51,23 @@ def face_context(competition: Competition, overview: Overview) -> dict[str, Any]
         "face": face,
         "about_text": markdown(face.about),
         "rules_text": markdown(face.rules),
-        "teams": face.teams,
+        **teams_context(face),
         "podium": podium(face, overview),
         "upset": upset_of(overview),
         "next": coming_text(overview, NEXT),
     }
+
+
+def teams_context(face: Face) -> dict[str, Any]:
+    """Return the values for the list of teams."""
+    room = MOST_OF_TEAMS
+    shown = []
+    for team in face.teams:
+        room -= len(encode(team)) + OF_A_NAME * (len(team.bots) + len(team.members))
+        if room < 0:
+            break
+        shown.append(team)
+    return {"teams": shown, "more_teams": len(face.teams) - len(shown)}
 
 
 def podium(face: Face, overview: Overview) -> list[OnPodium]:
@@ -83,13 +102,19 @@ def upset_of(overview: Overview) -> dict[str, str] | None:
 def markdown(text: str) -> Markup:
     """Return a stranger's text in Markdown as markup: without HTML, images and dangerous links."""
     lines = map(printable, text.expandtabs(4).splitlines())
-    return markup(_reader().render("\n".join(lines)))
+    shown = "\n".join(lines)
+    rendered = _reader(tables=True).render(shown)
+    if len(rendered) > MOST_MARKUP:
+        rendered = _reader(tables=False).render(shown)
+    return markup(rendered)
 
 
 @cache
-def _reader() -> MarkdownIt:
+def _reader(*, tables: bool) -> MarkdownIt:
     # Its preset for untrusted text leaves HTML as text and refuses links to scripts and files.
     reader = MarkdownIt("js-default").disable("image")
+    if not tables:
+        reader.disable("table")
     reader.add_render_rule("heading_open", _lower_heading)
     reader.add_render_rule("heading_close", _lower_heading)
     reader.add_render_rule("link_open", _outside_link)

@@ -10,7 +10,7 @@ from msgspec import Struct
 from arena.config import Face
 from arena.errors import MachineCannot, WrongUse
 from arena.pages.competition import Competition, FaceFile, Overview
-from arena.pages.face import markdown
+from arena.pages.face import markdown, teams_context
 from arena.pages.standings import BracketRound, bracket_rounds
 from arena.pages.tables import PageTable, table
 from arena.pages.template import Page, PageMaker, as_of, game_link
@@ -175,7 +175,7 @@ def season_page(maker: PageMaker, season: SeasonPages) -> Page:
     when = as_of(season.competitions.values())
     context, face = season.context(href), season.face
     context["games"] = list(filter(None, map(game_link, context["games"])))
-    texts = {"about_text": markdown(face.about), "rules_text": markdown(face.rules)}
+    texts = {"about_text": markdown(face.about), "rules_text": markdown(face.rules)} | teams_context(face)
     return maker.page("season", path, title=season.title, face=face, as_of=when, **texts, **context)
 
 

@@ -26,6 +26,7 @@ LABELS = ["anna", "bob", "carl", "dora"]
 OURS = [name for name, entry in entries().items() if entry.rules.startswith("referee.")]
 FEWEST, MOST = 150, 260
 """Words of a game's text."""
+MOST_OF_PAGE = 300_000
 
 
 @pytest.fixture
@@ -78,6 +79,37 @@ def test_the_image_is_at_its_name_and_nowhere_else(folder: Path) -> None:
     assert site.page("cup/face.jpg") is None
     assert "cup/face.png" in set(site.paths("cup"))
     assert website(folder, title="Cup").page("cup/face.png") is None
+
+
+def test_an_image_that_links_to_a_file_elsewhere_is_not_shown(folder: Path) -> None:
+    secret = folder.parent / "secret.png"
+    secret.write_bytes(b"\x89PNG\r\n\x1a\nsecret")
+    (folder / "face.png").symlink_to(secret)
+    assert website(folder, image="face.png").page("cup/face.png") is None
+
+
+def test_a_file_that_is_no_image_is_not_shown_as_one(folder: Path) -> None:
+    (folder / "face.png").write_bytes(b"the seed is 42")
+    assert website(folder, image="face.png").page("cup/face.png") is None
+
+
+@pytest.mark.parametrize("link", ["javascript:alert(1)", "data:text/html,x", "//evil.example", "late.json"])
+def test_a_face_from_elsewhere_links_to_websites_only(folder: Path, link: str) -> None:
+    site = website(folder, link=link, host="Chair", teams=[{"name": "Foghorns", "bots": ["anna"], "link": link}])
+    page = body_of(site, "cup/index.html")
+    assert f'href="{link}"'.encode() not in page
+    assert b"Chair" in page
+    assert 2 == page.count(b"Foghorns"), "it is on the podium and among the teams"
+
+
+def test_a_page_has_a_bound_whatever_the_face_holds(folder: Path) -> None:
+    teams = [{"name": f"team {at}", "bots": [f"{at} {bot:090}" for bot in range(30)]} for at in range(1_000)]
+    table = "|".join("a" * 60) + "\n" + "|".join("-" * 60) + "\n" + "x\n" * 4_800
+    site = website(folder, about=table, rules=table, teams=teams)
+    page = body_of(site, "cup/index.html")
+    assert len(page) < MOST_OF_PAGE
+    assert b"team 1<" in page
+    assert re.search(rb"and 9\d\d more", page)
 
 
 def test_the_podium_has_the_first_three_with_their_teams(folder: Path) -> None:
