@@ -7,6 +7,7 @@ are played from the same deal. So a match is shown only when it is the last unfi
 from collections.abc import Iterator
 from contextlib import closing
 from itertools import takewhile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena.errors import WrongUse
@@ -202,6 +203,8 @@ def late_recording(competition: Competition, block: int, seating: int, seconds: 
     if name is None or "/" in name:
         return None
     part = competition.folder / TRANSCRIPTS / f"{name}.part"
+    if not _is_inside(part, competition.folder):
+        return None
     try:
         check_size(part)
         records = list(_so_far(TranscriptReading(part)))
@@ -212,6 +215,18 @@ def late_recording(competition: Competition, block: int, seating: int, seconds: 
         return recorded(known, part, unfinished=True)
     except (NoReplayError, TranscriptError, WrongUse):
         return None  # For example, the match has just ended.
+
+
+def _is_inside(part: Path, folder: Path) -> bool:
+    """Return whether an unfinished transcript is in its results folder.
+
+    A link could lead to a match of another competition, which may not be shown yet. Nothing vouches for the
+    content of an unfinished transcript, unlike the hash of a finished one.
+    """
+    try:
+        return part.resolve() == folder.resolve() / TRANSCRIPTS / part.name
+    except (OSError, ValueError, RuntimeError):
+        return False
 
 
 def _so_far(reading: TranscriptReading) -> Iterator[AnyRecord]:

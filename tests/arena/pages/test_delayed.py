@@ -83,6 +83,18 @@ def test_a_match_is_shown_as_it_was_before(playing: Competition, transcript: Pat
         assert late_page(playing, *OTHER, 0.0) is None
 
 
+@pytest.mark.parametrize("linked", [f"{TRANSCRIPTS}/0.jsonl.part", TRANSCRIPTS])
+def test_a_link_to_a_match_of_another_competition_is_not_shown(
+    playing: Competition, transcript: Path, tmp_path: Path, linked: str
+) -> None:
+    with written_so_far(playing, transcript, 0.9):
+        assert late_page(playing, *LAST, 0.0) is not None
+        moved = tmp_path / "elsewhere"
+        (playing.folder / linked).rename(moved)
+        (playing.folder / linked).symlink_to(moved)
+        assert late_page(playing, *LAST, 0.0) is None
+
+
 def test_what_is_written_later_than_that_changes_nothing(playing: Competition, transcript: Path) -> None:
     with written_so_far(playing, transcript, 0.5) as seconds:
         then = seconds / 2 + 0.001
