@@ -7,8 +7,9 @@ from xml.etree.ElementTree import Element, SubElement
 
 from msgspec.json import decode
 
-from arena.viewer.pictures import Box, canvas, colour, font_file, in_xml, place_boards
+from arena.viewer.pictures import Box, canvas, colour, font_file, place_boards
 from arena.viewer.scripts import Drawing
+from referee.display_text import cut, printable
 
 CARD = Box(1200, 630)
 BOARD = Box(560, 550, left=600, top=40)
@@ -27,6 +28,8 @@ IN_FRAME = 3
 """Maximum number of bots that are named above a frame."""
 FRAME_TEXT = 26
 """Size of their names, in pixels."""
+MOST_OF_LINE = 300
+"""Maximum characters of a line of words, before it is made to fit."""
 LAST_LETTER = "\u052f"
 """Last letter of the alphabets that the font has: Latin, Greek and Cyrillic."""
 PUNCTUATION = range(0x1E00, 0x2070)
@@ -139,7 +142,7 @@ def _line(
     strong: bool = False,
 ) -> float:
     """Add a line of text, its middle at a level; with a width, made to fit. Return its width in pixels."""
-    text = in_xml(text)
+    text = cut(printable(text), MOST_OF_LINE)
     if width is not None:
         full = _width(text, size, strong=strong)
         size *= max(SMALLER, min(1.0, width / max(full, 1.0)))
