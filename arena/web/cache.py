@@ -14,7 +14,7 @@ from threading import Lock
 import trio
 from msgspec import Struct
 
-from arena.pages import Competition, Overview, Page, Website
+from arena.pages import PATHS, Competition, Overview, Page, Website
 from arena.web.catalog import RESERVED
 
 SOONEST_SECONDS = 2.0
@@ -39,6 +39,10 @@ PICTURES = frozenset({"picture", "card"})
 """Folders of pictures. Their requests wait for each other, so that they leave threads to pages."""
 WAITING_FOR_PICTURES = 100
 """Maximum requests that wait for pictures, of which one page of matches may have a hundred."""
+WAITING_FOR_FILES = 150
+"""Maximum requests that wait for files of matches, such as replays and pictures."""
+FILE_THREADS = 2
+"""Threads that make such files: some take a minute, so they get no others."""
 
 Stamp = tuple[tuple[int, int], ...]
 
@@ -131,7 +135,8 @@ class Cache:
         self._entries: OrderedDict[str, _Entry] = OrderedDict()
         self._threads = trio.CapacityLimiter(THREADS)
         self._turns: dict[str, trio.Lock] = {}
-        self._waiting = self._waiting_for_pictures = 0
+        self._file_threads = trio.CapacityLimiter(FILE_THREADS)
+        self._waiting = self._waiting_for_files = self._waiting_for_pictures = 0
         self._held: OrderedDict[str, ServedCompetition] = OrderedDict()
 
     async def page(self, website: Website, path: str, competitions: dict[str, ServedCompetition]) -> Kept | None:
@@ -147,9 +152,15 @@ class Cache:
         if (found := self._found(path, competition, competitions)) is not None:
             return found
         is_picture = slug in PICTURES
-        if self._waiting >= WAITING or (is_picture and self._waiting_for_pictures >= WAITING_FOR_PICTURES):
+        is_file = slug in PATHS
+        if (
+            self._waiting >= WAITING
+            or (is_file and self._waiting_for_files >= WAITING_FOR_FILES)
+            or (is_picture and self._waiting_for_pictures >= WAITING_FOR_PICTURES)
+        ):
             raise BusyError
         self._waiting += 1
+        self._waiting_for_files += is_file
         self._waiting_for_pictures += is_picture
         # There is a lock per competition, one per reserved folder of the site, and one for everything else.
         turn = slug if competition or slug in RESERVED else ""
@@ -166,13 +177,14 @@ class Cache:
                     competition,
                     competitions,
                     abandon_on_cancel=True,
-                    limiter=self._threads,
+                    limiter=self._file_threads if is_file else self._threads,
                 )
                 await trio.to_thread.run_sync(
                     self._hold, competition, competitions, abandon_on_cancel=True, limiter=self._threads
                 )
         finally:
             self._waiting -= 1
+            self._waiting_for_files -= is_file
             self._waiting_for_pictures -= is_picture
         if entry is None:
             return None

@@ -2,18 +2,29 @@
 
 import os
 import time
+from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
+from threading import Event
 
 import pytest
 import trio
 import trio.testing
 
-from arena.pages import Overview, Page, Website
+from arena.pages import PATHS, Overview, Page, Website
 from arena.tournament import LEDGER
 from arena.web import cache
-from arena.web.cache import MOST_SECONDS, SHARE, SOONEST_SECONDS, BusyError, Cache, ServedCompetition
+from arena.web.cache import (
+    MOST_SECONDS,
+    PICTURES,
+    SHARE,
+    SOONEST_SECONDS,
+    WAITING,
+    BusyError,
+    Cache,
+    ServedCompetition,
+)
 from tests.arena.commands.test_report import cup
 from tests.arena.pages.folders import body_of
 
@@ -251,3 +262,54 @@ async def test_pictures_leave_room_for_pages(clock: Clock, monkeypatch: pytest.M
             nursery.start_soon(ask, f"replay/{number}.html")
     assert 6 == len(outcomes)
     assert {"picture", "card"} >= {path.partition("/")[0] for path in outcomes}
+
+
+class Stuck(Pages):
+    """Never ends with a file of a match before it may."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.may_end = Event()
+
+    def page(self, path: str) -> Page | None:
+        if path.partition("/")[0] in PATHS:
+            self.may_end.wait(60)
+        return super().page(path)
+
+
+async def test_files_of_matches_that_take_long_keep_no_page_waiting(competition: ServedCompetition) -> None:
+    kept, pages, all_ = Cache(), Stuck(), {"cup": competition}
+
+    async def ask(path: str) -> None:
+        with suppress(BusyError):
+            await kept.page(pages, path, all_)
+
+    async with trio.open_nursery() as nursery:
+        for folder in PATHS:
+            for number in range(WAITING):
+                nursery.start_soon(ask, f"{folder}/{number}")
+        await trio.testing.wait_all_tasks_blocked()
+        try:
+            with trio.fail_after(20):
+                for path in ("index.html", "cup/index.html", "game/mist.html"):
+                    assert await kept.page(pages, path, all_) is not None
+            with pytest.raises(BusyError):
+                await kept.page(pages, "replay/one-more", all_)
+        finally:
+            nursery.cancel_scope.cancel()
+            pages.may_end.set()
+
+
+async def test_a_picture_that_takes_long_keeps_no_replay_waiting(competition: ServedCompetition) -> None:
+    kept, pages, all_ = Cache(), Pages(), {"cup": competition}
+    stuck = Stuck()
+    async with trio.open_nursery() as nursery:
+        for folder in sorted(PICTURES):
+            nursery.start_soon(kept.page, stuck, f"{folder}/x", all_)
+        await trio.testing.wait_all_tasks_blocked()
+        try:
+            with trio.fail_after(20):
+                assert await kept.page(pages, "replay/x", all_) is not None
+        finally:
+            nursery.cancel_scope.cancel()
+            stuck.may_end.set()
