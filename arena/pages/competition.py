@@ -176,11 +176,10 @@ class Competition:
         self._lock = Lock()
         self._read: tuple[Stamp, Overview] | None = None
         self._face = FaceFile(folder)
-
-    @property
-    def name(self) -> str:
+        self.name = folder.resolve().name
         """The folder's name, without that of its season."""
-        return self.folder.resolve().name
+        self._is_stage = is_of_season(folder)
+        self._plain_title = title_of(folder)
 
     @property
     def face(self) -> Face:
@@ -192,8 +191,8 @@ class Competition:
         """The face's title, or the folder's name; in a season, with the name of the stage."""
         title = self.face.title
         if title is None:
-            return title_of(self.folder)
-        return f"{title}: {self.name}" if is_of_season(self.folder) else title
+            return self._plain_title
+        return f"{title}: {self.name}" if self._is_stage else title
 
     @property
     def ledger(self) -> Path:
