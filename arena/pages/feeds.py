@@ -18,6 +18,7 @@ from arena.pages.template import Page, PageMaker, said
 from arena.pages.words import moment
 from arena.schedule import match_name
 from arena.statistics import Reported
+from arena.terminal import shortened
 
 ATOM, JSON_FEED = "feed.xml", "feed.json"
 """File names in a competition's folder."""
@@ -27,6 +28,8 @@ BLOCKS = 50
 """Maximum number of entries: the latest blocks."""
 IN_TITLE = 2
 """Number of matches whose results an entry's title has."""
+LONGEST = 400
+"""Maximum characters of a match's result, whose names may be of any length."""
 EPOCH = "1970-01-01T00:00:00+00:00"
 """Time of a feed without results in a competition whose start is unknown."""
 
@@ -87,7 +90,7 @@ def _entries(maker: PageMaker, competition: Competition) -> list[FeedEntry]:
     for block, together in groupby(competition.some(keys), lambda match: match.played.block):
         matches = list(together)
         when = moment(ended[block])
-        texts = [said(result_sentence(each.played, digest)) for each in matches]
+        texts = [shortened(said(result_sentence(each.played, digest)), LONGEST) for each in matches]
         title = "; ".join(f"{_name(each)}: {text}" for each, text in zip(matches[:IN_TITLE], texts, strict=False))
         if len(matches) > IN_TITLE:
             title = f"{title}; and {len(matches) - IN_TITLE} more from this deal"

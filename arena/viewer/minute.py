@@ -1,7 +1,7 @@
 """Games in one minute: what each game tells people who have never seen it, in its file `minute.toml`."""
 
 import tomllib
-from functools import cache
+from functools import lru_cache
 from importlib.resources import files
 from typing import Annotated
 
@@ -11,6 +11,8 @@ from msgspec import Meta, Struct
 from protocol.games import GameLoadError, entry_of
 
 MOST_PICTURES = 6
+MOST_KEPT = 64
+"""Size of the cache, because a client may name any game."""
 
 
 class Position(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -45,7 +47,7 @@ class Minute(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     pictures: Annotated[tuple[Position, ...], Meta(max_length=MOST_PICTURES)] = ()
 
 
-@cache
+@lru_cache(MOST_KEPT)
 def minute_of(game: str) -> Minute | None:
     """Return a game's minute; None if there is none, or if that of another package cannot be read."""
     try:

@@ -204,3 +204,10 @@ def test_a_team_is_that_of_its_bots() -> None:
     face = Face(teams=(team,))
     assert face.team_of("bob") is team
     assert face.team_of("carl") is None
+
+
+def test_games_that_are_asked_for_and_do_not_exist_take_no_memory(folder: Path) -> None:
+    site = Website([Competition("cup", folder)], live=True)
+    for number in range(200):
+        assert site.page(f"game/none-{number}.html") is None
+    assert minute_of.cache_info().currsize < 100
