@@ -269,6 +269,10 @@ class TranscriptPages:
                 return Page(MatchFiles(transcript, head, title, self._url).content(folder), kind, for_ever=True)
             except NoReplayError as error:
                 why = str(error)[:MOST_SAID]
+            except MachineCannot:
+                raise
+            except Exception as error:  # noqa: BLE001 - the rules of any game run here, and one match hides no page
+                why = f"brings about {type(error).__name__}"
             if len(self._refused) >= MOST_REFUSED:
                 self._refused.clear()
             self._refused[head, folder] = stamp, why

@@ -66,6 +66,17 @@ def test_a_transcript_that_is_refused_costs_the_story_and_the_page_says_why(tmp_
     assert str(tmp_path) not in text
 
 
+def test_commentary_that_fails_costs_the_story_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise ZeroDivisionError("in /home/host/secret")
+
+    monkeypatch.setattr("arena.replay.story_of", fails)
+    text = page(cup(tmp_path / "cup"))
+    assert "The transcript cannot be shown: brings about ZeroDivisionError." in text
+    assert "/home/host" not in text
+    assert ", 24 to 5" in text
+
+
 @pytest.mark.parametrize("replays", [True, False])
 def test_without_replays_or_transcript_there_is_no_story(tmp_path: Path, replays: bool) -> None:
     competition = cup(tmp_path / "cup")
