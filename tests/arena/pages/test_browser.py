@@ -161,7 +161,7 @@ def test_a_seasons_page_fits_and_everybody_can_read_it(opened: Opened, tmp_path:
     file = league(tmp_path, stages, bots="abcdefghijklmnopq")
     long = file.parent / "a bot whose name has forty characters ok"
     (file.parent / "a").rename(long)
-    file.write_text(file.read_text().replace("'a'", f"'{long.name}'"))
+    file.write_text(file.read_text().replace('"a"', f'"{long.name}"'))
     playing(file, last="final")
     competitions = competitions_in([file])
     paths = [f"{path}/index.html" for path in ("league", "league-groups-a", "league-final")]
@@ -182,14 +182,14 @@ def test_a_replay_is_drawn_with_shared_files_from_a_server_and_from_a_disk(
     page.goto(f"{site}hostile/match/1a.html")
     page.get_by_role("link", name="Watch the replay").click()
     page.wait_for_selector("body[data-ready]")
-    assert 1 == page.locator("#board svg").count()
+    assert page.locator("#board svg").count() > 0
     page.get_by_role("link", name="Back to the match").click()
     expect(page.locator("h1")).to_have_text("Match 1a")
     page.go_back()
     path = page.url.removeprefix(site).partition("#")[0]
     on_disk(website, tmp_path, path)
     opened.open(tmp_path / path)
-    assert 1 == page.locator("#board svg").count()
+    assert page.locator("#board svg").count() > 0
     page.get_by_role("link", name="All competitions").click()
     expect(page.locator("h1")).to_have_text("Competitions")
 

@@ -194,7 +194,7 @@ def test_pages_follow_a_tournament_and_a_reload_loses_nothing(opened: Opened, si
     page.get_by_role("link", name="Watch the replay").click()
     page.wait_for_selector("body[data-ready]")
     page.locator("body").press("End")
-    expect(page.locator("#facts")).to_contain_text("over")
+    expect(page.locator("#said")).to_contain_text("over")
     page.get_by_role("link", name="Back to the match").click()
     expect(page.locator("h1")).to_have_text("Match 1a")
 
