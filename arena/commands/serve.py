@@ -94,8 +94,8 @@ class ServeOptions(Serving, frozen=True, kw_only=True):
         float | None,
         option(
             "Show all views of a match this many seconds late while its deal is played for the last time, or"
-            " (after) once its deal is over. The competition's file decides, with show, and leaves out"
-            " competitions with remote bots.",
+            " (after) once its deal is over. Never shown late: matches of remote bots and of bots without a"
+            " sandbox, unless the competition's file says so.",
             callback=_delay,
             type=str,
             metavar="SECONDS|after",

@@ -73,7 +73,8 @@ class Face(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_d
     teams: Annotated[tuple[Team, ...], Meta(max_length=1_000)] = ()
     show: Literal["late", "fog"] | None = None
     """What live pages show while a deal is played for the last time: all views, some seconds late, or no more than
-    spectators may know. None: late, unless a bot is remote, whose author could tell it what the pages show."""
+    spectators may know. None: late, unless a bot could learn what the pages show, as remote ones and those without
+    a sandbox."""
 
     def team_of(self, label: str) -> Team | None:
         """Return the team of a bot; None if it has none."""

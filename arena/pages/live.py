@@ -172,10 +172,10 @@ def shown_late(competition: Competition) -> list[tuple[int, int]]:
 
 def _may_be_late(competition: Competition, overview: Overview) -> bool:
     """Return whether matches may be shown late with all secrets; see `arena.config.Face.show`."""
-    show, spec = competition.face.show, overview.found.spec
+    show, found = competition.face.show, overview.found
     if show is not None:
         return show == "late"
-    return spec is not None and not remote_bots(spec)
+    return found.spec is not None and not remote_bots(found.spec) and found.terms.get("isolation") != "none"
 
 
 def late_page(competition: Competition, block: int, seating: int, seconds: float) -> bytes | None:

@@ -53,6 +53,7 @@ def playing(stopped: Path, tmp_path: Path) -> Iterator[Competition]:
                 "INSERT INTO attempts (block, seating, number, transcript, started) VALUES (?, ?, 9, ?, 'now')",
                 [block, seating, f"{number}.jsonl"],
             )
+        ledger.execute("UPDATE terms SET value = '\"strict\"' WHERE key = 'isolation'")
     with held(folder):
         yield Competition("cup", folder)
 
@@ -137,22 +138,29 @@ def test_live_pages_are_told_the_last_position_with_its_remarks(playing: Competi
 
 
 @pytest.mark.parametrize(
-    ("show", "remote", "shown"),
-    [(None, False, True), ("late", False, True), ("fog", False, False), (None, True, False), ("late", True, True)],
+    ("show", "remote", "isolation", "shown"),
+    [
+        (None, False, "strict", True),
+        ("fog", False, "strict", False),
+        (None, True, "strict", False),
+        ("late", True, "strict", True),
+        (None, False, "none", False),
+        ("late", False, "none", True),
+    ],
 )
-def test_the_file_and_remote_bots_decide_what_is_shown_late(
-    playing: Competition, *, show: str | None, remote: bool, shown: bool
+def test_the_file_decides_what_is_shown_late_to_bots_that_could_learn_of_it(
+    playing: Competition, *, show: str | None, remote: bool, isolation: str, shown: bool
 ) -> None:
     if show is not None:
         (playing.folder / FACE).write_text(json.dumps({"show": show}))
-    if remote:
-        with closing(sqlite3.connect(playing.ledger)) as ledger, ledger:
+    changed = {"isolation": isolation}
+    with closing(sqlite3.connect(playing.ledger)) as ledger, ledger:
+        if remote:
             (bots,) = ledger.execute("SELECT value FROM terms WHERE key = 'bots'").fetchone()
-            key = f"{CONTENT}{json.loads(bots)[0]}"
-            changed = ledger.execute(
-                "UPDATE terms SET value = ? WHERE key = ?", [json.dumps(f"{KEY_CONTENT}{'0' * 64}"), key]
-            )
-            assert changed.rowcount == 1
+            changed[f"{CONTENT}{json.loads(bots)[0]}"] = f"{KEY_CONTENT}{'0' * 64}"
+        for key, value in changed.items():
+            done = ledger.execute("UPDATE terms SET value = ? WHERE key = ?", [json.dumps(value), key])
+            assert done.rowcount == 1
     assert bool(shown_late(playing)) is shown
 
 
