@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from arena.config import Face, Team
 from arena.pages.competition import Competition, Overview
-from arena.pages.matches import coming_text, match_file
+from arena.pages.matches import coming_text, match_file, result_cell
 from arena.pages.template import markup
 from arena.schedule import match_name
 from protocol.codec import encode
@@ -54,6 +54,7 @@ def face_context(competition: Competition, overview: Overview) -> dict[str, Any]
         **teams_context(face),
         "podium": podium(face, overview),
         "upset": upset_of(overview),
+        "closest": closest_of(overview),
         "next": coming_text(overview, NEXT),
     }
 
@@ -76,7 +77,7 @@ def podium(face: Face, overview: Overview) -> list[OnPodium]:
     if not digest.matches or overview.history is not None:
         return []
     found = []
-    for place, row in enumerate(digest.standings[:PODIUM], 1):
+    for place, row in enumerate([row for row in digest.standings if row.played][:PODIUM], 1):
         label = digest.labels[row.entrant]
         elo = f"{digest.ratings.ratings[row.entrant].elo:+z.0f}"
         found.append(OnPodium(place, label, f"bot/{row.entrant}.html", face.team_of(label), elo))
@@ -96,6 +97,15 @@ def upset_of(overview: Overview) -> dict[str, str] | None:
         "href": f"match/{match_file(upset.block, upset.seating)}",
         "gap": f"{upset.gap:.0f}",
     }
+
+
+def closest_of(overview: Overview) -> dict[str, Any] | None:
+    """Return the match with the smallest difference between the best two scores; None if there is none."""
+    closest = overview.closest
+    if closest is None:
+        return None
+    path = f"match/{match_file(closest.block, closest.seating)}"
+    return {"href": path, "result": result_cell(closest, overview.found.digest)}
 
 
 @lru_cache(MOST_TEXTS)

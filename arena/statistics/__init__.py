@@ -32,4 +32,13 @@ from arena.statistics.standings import (
     points,
     standings_of,
 )
-from arena.statistics.summary import BotReport, Digest, Reported, Upset, digest_of, latest_upset, reports_of
+from arena.statistics.summary import (
+    BotReport,
+    Digest,
+    Reported,
+    Upset,
+    closest_match,
+    digest_of,
+    latest_upset,
+    reports_of,
+)

@@ -251,6 +251,16 @@ def latest_upset(digest: Digest, played: Sequence[CountedMatch]) -> Upset | None
     return None
 
 
+def closest_match(played: Sequence[CountedMatch]) -> CountedMatch | None:
+    """Return the latest match with the smallest difference between the best two scores; None without scores."""
+    found: tuple[int, CountedMatch] | None = None
+    for match in played[-MOST_SEARCHED:]:
+        best = sorted((match.outcome.scores or {}).values())[-2:]
+        if len(best) > 1 and (found is None or best[1] - best[0] <= found[0]):
+            found = best[1] - best[0], match
+    return None if found is None else found[1]
+
+
 def digest_of(
     labels: Sequence[str],
     played: Sequence[CountedMatch],

@@ -250,7 +250,7 @@ function showPage() {
   fill("others", others);
   fill("ended", ended.slice(0, 20));
   say(connected === false ? "Connection lost; trying again." : connected === null ? "Connecting…"
-    : playing.length ? `${playing.length} ${playing.length === 1 ? "match is" : "matches are"} being played.` : "Nothing is being played now.");
+    : playing.length ? `${playing.length} ${playing.length === 1 ? "match is" : "matches are"} being played.` : "There is no live match to show now.");
 }
 
 function fill(name, found) {
@@ -281,7 +281,7 @@ function showKiosk() {
   place(root.querySelector(".boards"), match ? [show(match)] : []);
   const others = [...matches.values()].filter((each) => each.state === "playing" && each !== match);
   root.querySelector("[data-next]").textContent = plain(!others.length ? "" : others[0].players.length > 2 ? `Also being played: ${counts(others.length, "more match")}` : `Also being played: ${others.slice(0, 4).map((each) => each.players.join(" – ")).join("; ")}`);
-  say(connected === false ? "Connection lost; trying again." : match ? "" : "Nothing is being played now.");
+  say(connected === false ? "Connection lost; trying again." : match ? "" : "There is no live match to show now.");
 }
 
 function showSmall() {
