@@ -208,7 +208,7 @@ class TestVirtualTime:
         ({"bots": [quick, "hive_mind_random"]}, "hive_mind_random: does not play mist"),
         ({"bots": [quick, "no_such_bot"]}, "no_such_bot"),
         ({"bots": [quick, "docs/examples/bots/c"]}, "only a Python bot"),
-        ({"bots": [quick, "any_random"]}, r"any_random: bot.py .* bots.kit.run: KeyError\('ARENA_ENDPOINT'\)"),
+        ({"bots": [quick, "any_random"]}, r"any_random: bot.py .* bots.kit.run.*: KeyError\('ARENA_ENDPOINT'\)"),
     ],
 )
 def test_wrong_use_is_named(words: dict[str, Any], complaint: str) -> None:
@@ -318,7 +318,7 @@ def test_a_folders_bot_gets_the_arguments_of_its_own_command_and_not_those_of_th
 
 def test_a_folders_bot_that_ends_before_it_plays_does_not_end_the_caller(tmp_path: Path) -> None:
     folder = folder_with(tmp_path / "mine", "import sys\nsys.exit('no model is set')\n")
-    with pytest.raises(ValueError, match=r"mine: bot\.py .* bots\.kit\.run: SystemExit\('no model is set'\)"):
+    with pytest.raises(ValueError, match=r"mine: bot\.py .* bots\.kit\.run.*: SystemExit\('no model is set'\)"):
         play("mist", [folder, plain])
 
 

@@ -386,8 +386,8 @@ def test_a_file_may_have_the_total_that_was_asked_for_by_a_change(pairs: Path) -
 @pytest.mark.parametrize(
     ("was", "becomes", "said"),
     [
-        ("'e']", "'e', 'f']", "undo it, then arena entry add {file} {folder}/f)"),
-        (", 'e']", "]", "undo it, then arena entry withdraw {file} e)"),
+        ('"e"]', '"e", "f"]', "undo it, then arena entry add {file} {folder}/f)"),
+        (', "e"]', "]", "undo it, then arena entry withdraw {file} e)"),
         ("seed = 4", "seed = 4\nblocks = 7", "(to take it in: arena extend {file} --blocks 7)"),
     ],
 )
