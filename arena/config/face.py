@@ -1,4 +1,4 @@
-"""The face of a competition: what its file tells spectators about it. No result depends on it.
+"""The face of a competition: fields of its file that only spectators read. No result depends on them.
 
 A run writes the face into the results folder, where pages find it. The fields may change at any time: the next run
 writes them anew.
@@ -61,20 +61,19 @@ class Face(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_d
     title: Line | None = None
     """Name of the competition; None: the name of its results folder."""
     about: Markdown = ""
-    """What the competition is, and for whom."""
+    """Description of the competition for people who do not know it."""
     host: Line | None = None
-    """Who runs it."""
+    """Name of the person or group that runs it."""
     rules: Markdown = ""
-    """Its own rules beside those of the game: who may enter, what is forbidden, what can be won."""
+    """Rules of the competition besides those of the game, such as conditions of entry and prizes."""
     link: Url | None = None
     """Address of its own page."""
     image: str | None = None
     """Path of a PNG, JPEG or WebP image; in a results folder, the name of the copy."""
     teams: Annotated[tuple[Team, ...], Meta(max_length=1_000)] = ()
     show: Literal["late", "fog"] | None = None
-    """What live pages show while a deal is played for the last time: all views, some seconds late, or no more than
-    spectators may know. None: late, unless a bot could learn what the pages show, as remote ones and those without
-    a sandbox."""
+    """View on live pages while a deal is played for the last time: all views with a delay, or the spectators' view
+    only. None: all views, unless a bot is remote or has no sandbox, since such a bot could read the pages."""
 
     def team_of(self, label: str) -> Team | None:
         """Return the team of a bot; None if it has none."""
@@ -186,7 +185,7 @@ def _safe_link(url: str | None) -> str | None:
 
 
 def url_complaint(url: str) -> str | None:
-    """Return what is wrong with a URL for notices, or None; the URL may be secret and is not quoted."""
+    """Return the fault of a website's address, or None. The text does not quote it, for it may be secret."""
     if len(url) > LONGEST_URL:
         return f"is longer than {LONGEST_URL} characters"
     if not url.isascii() or not url.isprintable() or " " in url:

@@ -26,10 +26,10 @@ CONDUCTS = {
     Conduct.MISBEHAVED: "is disconnected for its messages",
     Conduct.NEVER_STARTED: "never starts",
 }
-"""What a bot did, by its conduct, after its name."""
+"""Verb phrases that follow a bot's name, by its conduct."""
 
 
-def distinct_names(names: Sequence[str]) -> list[str]:
+def numbered_names(names: Sequence[str]) -> list[str]:
     """Return the names with a number after each that an earlier seat has: `anna`, `anna 2`.
 
     A seat without a name is called `seat 0`. No two names in the result are alike.

@@ -17,7 +17,7 @@ from rich.live import Live
 from rich.text import Text
 
 from arena.errors import WrongUse
-from arena.live.moments import Commentator, distinct_names
+from arena.live.moments import Commentator, numbered_names
 from arena.quantities import pluralise
 from arena.terminal import Screen, shortened
 from protocol.text import drawing_of
@@ -152,7 +152,7 @@ class Watcher:
         if self._eyes != "host":
             return []
         if self._commentator is None:
-            self._commentator = Commentator(step.game.name, distinct_names(self._names))
+            self._commentator = Commentator(step.game.name, numbered_names(self._names))
         remarks, _ = self._commentator.comment(view_of(step.game, step.state, "host"), step.addressed)
         return [] if left_out else [remark.text for remark in remarks]
 

@@ -13,7 +13,6 @@ from arena.config import Face, Team
 from arena.pages.competition import Competition, Overview
 from arena.pages.matches import coming_text, match_file, result_cell
 from arena.pages.template import markup
-from arena.schedule import match_name
 from protocol.codec import encode
 from referee.display_text import printable
 
@@ -89,11 +88,10 @@ def upset_of(overview: Overview) -> dict[str, str] | None:
     upset = overview.upset
     if upset is None:
         return None
-    labels, name = overview.found.digest.labels, match_name(upset.block, upset.seating)
+    labels = overview.found.digest.labels
     return {
         "winner": labels[upset.winner],
         "loser": labels[upset.loser],
-        "match": name,
         "href": f"match/{match_file(upset.block, upset.seating)}",
         "gap": f"{upset.gap:.0f}",
     }

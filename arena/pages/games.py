@@ -7,10 +7,9 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from markupsafe import Markup
 
 from arena.pages.face import markdown
-from arena.pages.template import Page, PageMaker, game_path, markup
+from arena.pages.template import Page, PageMaker, game_link
 from protocol.games import entries
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ GAME = re.compile(r"game/(?P<game>[a-z0-9-]{1,40})\.html")
 
 def game_paths() -> list[str]:
     """Return the paths of all pages of games."""
-    return list(filter(None, map(game_path, entries())))
+    return [path for _, path in filter(None, map(game_link, entries()))]
 
 
 def game_page(maker: PageMaker, path: str) -> Page | None:
@@ -41,13 +40,8 @@ def game_page(maker: PageMaker, path: str) -> Page | None:
 
 def _drawn(game: str, position: "Position") -> dict[str, Any]:
     """Return a picture's caption, and the data with which a browser draws it."""
-    from arena.viewer import runes_of  # noqa: PLC0415 - see above
+    from arena.viewer import inert, runes_of  # noqa: PLC0415 - see above
 
     views = [msgspec.Raw(view.encode()) for view in (position.before, position.view) if view is not None]
     data = {"game": game, "names": position.names, "eyes": position.eyes, "views": views, "runes": runes_of(game)}
-    return {"caption": position.caption, "data": _inert(data)}
-
-
-def _inert(data: dict[str, Any]) -> Markup:
-    """Return JSON without any `<`, so that it cannot end the element around it."""
-    return markup(msgspec.json.encode(data).decode().replace("<", "\\u003c"))
+    return {"caption": position.caption, "data": inert(data)}

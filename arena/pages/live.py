@@ -127,14 +127,14 @@ def late_match(maker: PageMaker, competition: Competition, match: str) -> Page |
 def late_state(maker: PageMaker, competition: Competition) -> Page | None:
     """Return the delayed positions of unfinished matches with all secrets, as JSON for live pages.
 
-    The list `matches` has for each its page's `match`, the feed's `id`, the host's views `before` and `view`, the
-    latest `remarks` with their weights, and `scores`.
+    The list `matches` has for each the name of its page in `match`, the feed's `id`, the number of its last
+    `step`, the host's `views` of the last two steps, the latest `remarks` with weights, and the `scores` by seat.
     """
     if maker.delay is None:
         return None
     found = []
     for key in shown_late(competition)[-MOST_LATE:]:
-        recording = late_recording(competition, *key, maker.delay)
+        recording = _late_recording(competition, *key, maker.delay)
         if recording is not None and recording.steps:
             found.append(_latest(recording, match_name(*key)))
     return Page(encode({"seconds": maker.delay, "matches": found}), JSON)
@@ -161,9 +161,10 @@ def shown_late(competition: Competition) -> list[tuple[int, int]]:
         return []
     seatings = {block.number: len(block.shifts) for block in overview.coming}
     with closing(Ledger(competition.ledger)) as ledger:
-        times, finished = ledger.times(), ledger.finished()
+        playing = dict.fromkeys((block, seating) for block, seating, _ in ledger.times().under_way)
+        finished = ledger.finished(min((block for block, _ in playing), default=0))
     found = []
-    for block, seating in dict.fromkeys((block, seating) for block, seating, _ in times.under_way):
+    for block, seating in playing:
         others = {(block, each) for each in range(seatings.get(block, 0))} - {(block, seating)}
         if block in seatings and (block, seating) not in finished and others <= finished:
             found.append((block, seating))
@@ -185,19 +186,19 @@ def late_page(competition: Competition, block: int, seating: int, seconds: float
     """
     from arena.viewer import page_of  # noqa: PLC0415 - a tournament's report has no boards
 
-    recording = late_recording(competition, block, seating, seconds)
+    if (block, seating) not in shown_late(competition):
+        return None
+    recording = _late_recording(competition, block, seating, seconds)
     return None if recording is None else page_of(recording, back=BACK).encode()
 
 
-def late_recording(competition: Competition, block: int, seating: int, seconds: float) -> "Recording | None":
-    """Return an unfinished match as it was `seconds` before the last record of its transcript.
+def _late_recording(competition: Competition, block: int, seating: int, seconds: float) -> "Recording | None":
+    """Return a match of `shown_late` as it was `seconds` before the last record of its transcript.
 
-    None if the match may not be shown, or not yet. Uses seconds of processor time.
+    None if it may not be shown yet. Uses seconds of processor time.
     """
     from arena.replay import recorded  # noqa: PLC0415 - a tournament's report has no boards
 
-    if (block, seating) not in shown_late(competition):
-        return None
     with closing(Ledger(competition.ledger)) as ledger:
         name = ledger.under_way(block, seating)
     if name is None or "/" in name:

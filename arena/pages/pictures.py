@@ -54,7 +54,7 @@ def picture_of(data: dict[str, Any]) -> bytes:
 
 
 def no_picture() -> bytes:
-    """Return what stands in place of a picture that cannot be made of the match's transcript, as SVG."""
+    """Return the placeholder for a picture that cannot be made, as SVG."""
     from arena.viewer import placeholder  # noqa: PLC0415
 
     return placeholder("no picture")

@@ -94,6 +94,9 @@ def standings_page(maker: PageMaker, competition: Competition, number: int = 1) 
     pages = page_count(len(overview.found.digest.labels), ROWS)
     if not 0 < number <= pages:
         return None
+    face = {}
+    if number == 1:
+        face = face_context(competition, overview)
     return maker.of_competition(
         competition,
         overview,
@@ -112,7 +115,7 @@ def standings_page(maker: PageMaker, competition: Competition, number: int = 1) 
         finished=overview.finished,
         late=maker.late_state,
         ends=ends_text(overview),
-        **face_context(competition, overview),
+        **face,
         **standings_context(overview, "bot/{}.html".format, first=(number - 1) * ROWS),
         **test_context(overview),
     )

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from arena.pages.season import SeasonPages
     from arena.replay import Story
     from arena.statistics import Reported
-    from arena.viewer import Minute
 
 NAMES = ("site.css", "site.js", "live.css")
 DRAWING = "drawing.css"
@@ -383,24 +382,15 @@ class PageMaker(Struct, frozen=True, kw_only=True):
         )
 
 
-def game_path(game: str) -> str | None:
-    """Return the path of a game's page; None if there is no such game, or if it brings no text for one."""
-    return None if _minute(game) is None else f"game/{game}.html"
-
-
 def game_link(game: object) -> tuple[str, str] | None:
     """Return the name of a game for people and the path of its page; None if it has no page.
 
     `game` is the term of a ledger, which may hold anything.
     """
-    minute = _minute(game) if isinstance(game, str) else None
-    return None if minute is None else (minute.title, f"game/{game}.html")
-
-
-def _minute(game: str) -> "Minute | None":
     from arena.viewer import minute_of  # noqa: PLC0415 - a tournament's report has no boards, which are slow to import
 
-    return minute_of(game)
+    minute = minute_of(game) if isinstance(game, str) else None
+    return None if minute is None else (minute.title, f"game/{game}.html")
 
 
 def as_of(competitions: Iterable[Competition]) -> datetime | None:

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Raw
 
 from arena.errors import WrongUse
-from arena.live import CONDUCTS, Commentator, Eyes, clock_text, distinct_names, view_of
+from arena.live import CONDUCTS, Commentator, Eyes, clock_text, numbered_names, view_of
 from arena.quantities import duration, pluralise
 from arena.replay.recording import (
     KINDS_KEPT,
@@ -372,7 +372,7 @@ class _MatchSteps(_Steps):
 
 def _names(header: Header) -> list[str]:
     """Return the seats' names, with a number after a name that an earlier seat has."""
-    return distinct_names([printable(bot.name) for bot in header.bots])
+    return numbered_names([printable(bot.name) for bot in header.bots])
 
 
 def _why_gone(left: Left) -> str:

@@ -44,7 +44,7 @@ class Moment(Struct, frozen=True):
 
 
 class Story(Struct, frozen=True, kw_only=True):
-    """What a page tells of a match besides its result."""
+    """Contents of a match's page besides its result."""
 
     format: Literal[1] = 1
     steps: StepNumber
@@ -52,7 +52,7 @@ class Story(Struct, frozen=True, kw_only=True):
     names: Annotated[tuple[StoryName, ...], Meta(max_length=MOST_SEATS)]
     """Names of the bots, no two alike; indexed by seat."""
     unit: Annotated[str, Meta(max_length=MOST_TEXT)]
-    """What the scores count, as a heading; empty for a game without commentary."""
+    """Unit of the scores, as a heading; empty for a game without commentary."""
     times: Annotated[tuple[StepNumber, ...], Meta(max_length=MOST_POINTS)]
     """Numbers of the steps at the points of the curve."""
     scores: Annotated[tuple[tuple[StoryScore, ...], ...], Meta(max_length=MOST_SEATS)]
@@ -73,7 +73,7 @@ def story_of(recording: Recording) -> Story:
     if commentary is not None:
         unit = commentary.unit[:MOST_TEXT]
     scored = [number for number, step in enumerate(recording.steps) if step.scores]
-    shown = _thinned(scored)
+    shown = thinned(scored, MOST_POINTS)
     by_time = [recording.steps[number].scores for number in shown]
     return Story(
         steps=max(1, len(recording.steps)),
@@ -85,12 +85,12 @@ def story_of(recording: Recording) -> Story:
     )
 
 
-def _thinned(numbers: Sequence[int]) -> list[int]:
-    """Return at most `MOST_POINTS` of these numbers, evenly spread, with the first and the last one."""
-    if len(numbers) <= MOST_POINTS:
+def thinned(numbers: Sequence[int], most: int) -> list[int]:
+    """Return at most this number of the numbers, evenly spread, with the first and the last one."""
+    if len(numbers) <= most:
         return list(numbers)
     last = len(numbers) - 1
-    return [numbers[round(at * last / (MOST_POINTS - 1))] for at in range(MOST_POINTS)]
+    return [numbers[round(at * last / (most - 1))] for at in range(most)]
 
 
 def _moments(steps: Sequence[Step], names: Sequence[str]) -> list[Moment]:

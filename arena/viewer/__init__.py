@@ -4,6 +4,7 @@ from arena.viewer.minute import Minute, Position, minute_of
 from arena.viewer.page import (
     drawing_script,
     drawing_style,
+    inert,
     linked_page_of,
     page_data,
     page_of,

@@ -85,10 +85,10 @@ def shared_assets() -> dict[str, bytes]:
 
 
 def _page(data: dict[str, Any], **values: Any) -> str:
-    return _environment().get_template("page.html.jinja").render(data=data, json=_inert(data), **values)
+    return _environment().get_template("page.html.jinja").render(data=data, json=inert(data), **values)
 
 
-def _inert(data: dict[str, Any]) -> Markup:
+def inert(data: dict[str, Any]) -> Markup:
     """Encode JSON without any `<`, so that it cannot end the element around it."""
     return _own(msgspec.json.encode(data).decode().replace("<", "\\u003c"))
 
@@ -177,8 +177,8 @@ def _script(game: str) -> str:
 
 
 def _own(text: str) -> Markup:
-    """Mark the arena's own text as safe markup, or JSON that `_inert` has encoded."""
-    return Markup(text)  # noqa: S704 - no words of others but in `_inert`
+    """Mark the arena's own text as safe markup, or JSON that `inert` has encoded."""
+    return Markup(text)  # noqa: S704 - no words of others but in `inert`
 
 
 def _digest(text: str) -> str:

@@ -11,7 +11,7 @@ from msgspec import Struct
 from arena.errors import MachineCannot, WrongUse
 from arena.live import Eyes
 from arena.processes import ProcessLostError, SideProcess
-from arena.replay import Recording
+from arena.replay import Recording, thinned
 from arena.viewer.page import page_data
 from arena.viewer.pictures import PictureAnswer, PictureOrder, make_picture, pictures_installed
 
@@ -96,9 +96,7 @@ def video_of(recording: Recording, only: Eyes | None, options: VideoOptions, don
 
 def video_steps(steps: int) -> list[int]:
     """Return the numbers of the steps that are shown, of a match with so many: the last one, too."""
-    if steps <= MOST_FRAMES:
-        return list(range(steps))
-    return sorted({round(at * (steps - 1) / (MOST_FRAMES - 1)) for at in range(MOST_FRAMES)})
+    return thinned(range(steps), MOST_FRAMES)
 
 
 def _frames(data: dict[str, Any], steps: list[int]) -> Iterator[bytes]:

@@ -88,26 +88,24 @@ function announce(words) {
   bannered = setTimeout(() => { banner.hidden = true; }, BANNER_MS);
 }
 
+const lateOf = (match) => (match.state === "playing" ? lates.get(match.id) : undefined);
+
 // --- Drawing.
 function boardOf(match) {
-  const game = drawings[match.game], late = match.state === "playing" ? lates.get(match.id) : undefined;
-  if (game && late) {
-    const at = late.views.length - 1;
-    const context = { at, eyes: "host", seats: match.players.length, names: match.players, runes, last: false, view: (number) => late.views[number], reveal: null };
-    try {
-      const drawn = game.board(late.views[at], context);
-      return { ...drawn, heading: `${drawn.heading ? `${drawn.heading} · ` : ""}all that is hidden, ${late.seconds} s late` };
-    } catch { return { heading: "this cannot be drawn", legend: "", node: el("p", {}, "") }; }
-  }
-  const view = match.views.at(-1);
-  if (!game || !view) return { heading: "", legend: "", node: el("p", {}, match.state === "playing" ? "The board is shown at the next move." : "") };
-  const at = match.views.length - 1;
-  const context = { at, eyes: match.key, seats: match.players.length, names: match.players, runes, last: false, view: (number) => match.views[number], reveal: match.reveal ?? null };
-  try { return game.board(view, context); } catch { return { heading: "this cannot be drawn", legend: "", node: el("p", {}, "") }; }
+  const game = drawings[match.game], late = lateOf(match), views = late ? late.views : match.views;
+  const at = views.length - 1;
+  if (!game || at < 0) return { heading: "", legend: "", node: el("p", {}, match.state === "playing" ? "The board is shown at the next move." : "") };
+  const eyes = late ? "host" : match.key, reveal = late ? null : match.reveal ?? null;
+  const context = { at, eyes, seats: match.players.length, names: match.players, runes, last: false, view: (number) => views[number], reveal };
+  try {
+    const drawn = game.board(views[at], context);
+    if (late) drawn.heading = [drawn.heading, `all that is hidden, ${late.seconds} s late`].filter(Boolean).join(" · ");
+    return drawn;
+  } catch { return { heading: "this cannot be drawn", legend: "", node: el("p", {}, "") }; }
 }
 
 function scoresOf(match) {
-  const late = match.state === "playing" ? lates.get(match.id) : undefined;
+  const late = lateOf(match);
   if (late?.scores.length) return late.scores;
   const game = drawings[match.game], view = match.views.at(-1);
   if (match.scores && Object.keys(match.scores).length) return match.players.map((_, seat) => match.scores[seat] ?? null);
@@ -181,7 +179,7 @@ function show(match) {
       place ? el("span", { class: "place" }, ordinal(place)) : null,
       clock ? clock.node : el("span", { class: "clock" }));
   }));
-  const late = match.state === "playing" ? lates.get(match.id) : undefined;
+  const late = lateOf(match);
   const lines = late?.remarks.length ? late.remarks.slice(-LINES_SHOWN).map(([words]) => words) : [...match.lines.entries()].sort((a, b) => a[0] - b[0]).slice(-LINES_SHOWN).map(([, line]) => line);
   const spelled = lines.join("\n");
   if (card.spelled !== spelled) { card.spelled = spelled; card.log.replaceChildren(...lines.map((line) => el("li", {}, line))); }

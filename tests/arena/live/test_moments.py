@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from arena.live.moments import MOST_REMARKS, TEXT, distinct_names
+from arena.live.moments import MOST_REMARKS, TEXT, numbered_names
 from arena.replay import Recording, recording_of, recording_of_seat
 from protocol.text import COMMENTARIES, Remark, Scene
 from referee.transcript import read_transcript, seat_lines
@@ -40,9 +40,9 @@ def test_each_step_has_the_games_remarks_and_the_scores() -> None:
 
 
 def test_names_that_two_seats_share_get_numbers() -> None:
-    assert ["anna", "anna 3", "anna 2", "seat 3"] == distinct_names(["anna", "anna", "anna 2", ""])
-    assert ["a", "b"] == distinct_names(["a", "b"])
-    assert 13 == len(set(distinct_names(["house"] * 13)))
+    assert ["anna", "anna 3", "anna 2", "seat 3"] == numbered_names(["anna", "anna", "anna 2", ""])
+    assert ["a", "b"] == numbered_names(["a", "b"])
+    assert 13 == len(set(numbered_names(["house"] * 13)))
 
 
 def test_missed_deadlines_and_crashes_are_moments_that_name_the_bot() -> None:
