@@ -54,7 +54,7 @@ class SeatOnPage(Struct, frozen=True):
     used: list[tuple[str, str]]
     """Heading and value of each measured resource."""
     honours: list[str]
-    """What the game gives the seat besides the score."""
+    """Tokens and titles that the game gives the seat besides the score."""
 
 
 class StoryOnPage(Struct, frozen=True, kw_only=True):

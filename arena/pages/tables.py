@@ -29,7 +29,7 @@ class Cell(Struct, frozen=True):
 
 
 class RowMarks(Struct, frozen=True):
-    """What the filter of a list of matches compares of a row."""
+    """Values of a row that the filter of a list of matches compares."""
 
     entrants: tuple[int, ...]
     """Numbers of the bots by seat."""
@@ -47,7 +47,7 @@ class PageTable(Struct, frozen=True):
     head: str = "bot"
     """Heading of the column that names the rows."""
     marks: Sequence["RowMarks"] = ()
-    """What a script filters the rows by; empty: they are not filtered."""
+    """Values by which a script filters the rows; empty: they are not filtered."""
 
     @property
     def about(self) -> list[tuple[str, str]]:

@@ -55,9 +55,9 @@ class Fact(Struct):
     """The only seat that may know it, apart from the host; None: everyone may."""
     kind: FactKind
     fault: Remark | None = None
-    """What the seat's bot did wrong, for those who may see all; None: nothing, or nothing new."""
+    """Fault of the seat's bot, for viewers who may see all; None: no fault, or no new one."""
     action: str = ""
-    """What the seat played, in the notation that a person would type; "" if this is no action."""
+    """Action of the seat, in the notation that a person types; "" if the fact is no action."""
 
 
 class ClockReading(Struct, frozen=True):

@@ -22,7 +22,7 @@ class Position(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     names: tuple[str, ...]
     """Names of the players, indexed by seat."""
     eyes: str
-    """Who sees it: `host`, `spectator`, or the number of a seat."""
+    """Viewpoint: `host`, `spectator`, or the number of a seat."""
     view: str
     """The view as JSON."""
     before: str | None = None
@@ -35,15 +35,15 @@ class Minute(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     title: str
     """Name of the game, for people."""
     tagline: str
-    """What it is, in one sentence."""
+    """Description of the game, in one sentence."""
     players: str
-    """How many play, and how long it takes."""
+    """Number of players, and duration of a match."""
     wins: str
-    """What wins, in one or two sentences."""
+    """Goal of the game, in one or two sentences."""
     hidden: str
-    """What is hidden from whom, in one or two sentences."""
+    """Hidden information, in one or two sentences."""
     text: str
-    """How it is played, in Markdown: about two hundred words."""
+    """Rules in short, in Markdown: about two hundred words."""
     pictures: Annotated[tuple[Position, ...], Meta(max_length=MOST_PICTURES)] = ()
 
 

@@ -49,9 +49,9 @@ class Commentary(Struct, frozen=True, kw_only=True):
     scores: Callable[[View], Sequence[int]]
     """Returns each seat's score in a host's view; indexed by seat, higher is better."""
     unit: str
-    """What a score counts, as a heading: `Largest group`."""
+    """Unit of a score, as a heading: `Largest group`."""
     outcome_unit: str = ""
-    """What the scores of an outcome count, as a heading; empty: the same as `unit`."""
+    """Unit of the scores of an outcome, as a heading; empty: the same as `unit`."""
     from_score: int = 1
     """The least score with which a lead is worth a remark."""
 

@@ -318,7 +318,7 @@ async def test_other_faults_of_dask_stay_what_they_are() -> None:
 
 
 def test_a_relative_cache_is_ignored(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """As the XDG base directory specification has it."""
+    """The XDG base directory specification demands it."""
     monkeypatch.setenv("HOME", str(tmp_path))
     for given in ("relative", "", "../x"):
         monkeypatch.setenv("XDG_CACHE_HOME", given)

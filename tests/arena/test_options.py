@@ -137,7 +137,7 @@ COMMANDS = [
     ("match", "mist", "mist_random", "mist_random"),
     ("regress", "mist", "--base", "mist_random", "--head", "mist_cautious"),
 ]
-"""That take a table of their own."""
+"""Commands that take a table of their own."""
 
 
 @pytest.fixture
@@ -272,7 +272,7 @@ def options_of(game: AnyGame, variant: str) -> Any:
 
 
 def complaint(path: Path, game: str = "hive-mind", variant: str = "gauntlet") -> str:
-    """What is said of a file, without its path, which comes first."""
+    """Return the complaint about a file, without its path, which comes first."""
     with pytest.raises(WrongUse) as caught:
         read_setup(path, GAMES[game], variant, options_of(GAMES[game], variant))
     said = caught.value.format_message()

@@ -19,7 +19,7 @@ MAIN_MS = 60_000
 
 
 def _made(folder: str, name: str) -> Maker:
-    """How to make a fresh bot of a folder: bot.py holds a class, or a function from window to action."""
+    """Return a function that makes a fresh bot: bot.py has a class, or a function from window to action."""
 
     def make() -> Bot[Any, Any]:
         made = getattr(importlib.import_module(f"bots.{folder}.bot"), name)

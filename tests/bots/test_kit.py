@@ -363,7 +363,7 @@ line.close()
 
 
 class TestWhereItHangs:
-    """At the end of a window's time the log is told where the bot is."""
+    """The log names the bot's line at the end of a window's time."""
 
     @pytest.mark.parametrize("how", ["time.sleep(0.3)", "sum(range(60_000_000))"])
     def test_the_calls_are_in_the_log_at_the_deadline(self, how: str, tmp_path: Path) -> None:

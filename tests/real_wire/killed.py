@@ -14,7 +14,7 @@ from typing import Any
 
 HOUSE = Path(__file__).parents[2]
 FIRST = (f"{HOUSE}/arena/tournament/results_folder.py", "held")
-"""With this function the arena lays hands on the results; what is before is the same each time."""
+"""First function that touches the results; everything before it is the same each time."""
 COUNTED = tuple(
     f"{HOUSE}/arena/{name}.py"
     for name in (

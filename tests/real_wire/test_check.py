@@ -99,7 +99,7 @@ def test_a_message_that_closes_the_connection_is_named_and_proved(tmp_path: Path
 def test_the_workers_that_play_a_check_play_what_comes_after_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """To start one takes longer than a short match. The bots' processes of a check have ended by then."""
+    """A start takes longer than a short match. The processes of the check's bots have ended by then."""
     started: list[int] = []
     start = pool._start
 

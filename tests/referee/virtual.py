@@ -129,7 +129,7 @@ class Played:
         self.bots = bots
         self.records = records
         self.fed = [] if fed is None else fed
-        """What the feed published, if there is one, with the (virtual) time."""
+        """Messages of the feed with their virtual times; empty without a feed."""
 
     def closed(self, seat: int) -> list[Closed]:
         return self.bots[seat].all_of(Closed)

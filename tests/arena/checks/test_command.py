@@ -54,7 +54,7 @@ def test_a_bot_that_never_starts_plays_one_match_and_is_told_why(monkeypatch: py
 
 
 def test_in_a_game_of_many_seats_points_are_means_over_the_field(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who is third of five has no win, and half the points."""
+    """The third of five bots has no win, and half the points."""
     words = ("check", "any_random", "--game", "hive-mind", "--matches", "2", "--seed", "3")
     [found] = json.loads(arena(monkeypatch, Field(), *words, "--json").stdout)["games"]
     assert (0, 0.438) == (found["wins"], found["mean_points"])

@@ -154,7 +154,7 @@ async def test_the_seat_and_the_window_are_named_that_a_match_waits_for(
 async def test_with_the_last_worker_gone_the_rest_is_not_checked_and_says_so(
     autojump_clock: object, tmp_path: Path
 ) -> None:
-    """On a cluster: nothing is known of those bots, and nothing is held against them."""
+    """Nothing is known of bots on a cluster, and nothing counts against them."""
 
     async def lose(plan: Plan, players: Sequence[str], *, transcript: Path) -> AttemptResult:
         del plan, players

@@ -1,4 +1,4 @@
-"""What a host lets bots ask for: who asks for more is refused, with file, line, field, value and cap."""
+"""Caps on requests of bots: a larger request is refused with file, line, field, value and cap."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ def anna(tmp_path: Path) -> Path:
 
 
 def said(folder: Path, toml: str, *caps: str) -> str | None:
-    """What is said of a bot, without the path of its bot.toml."""
+    """Return the complaint about a bot, without the path of its bot.toml."""
     (folder / "bot.toml").write_text(toml)
     told = over(find_bot(str(folder)), read_caps(caps))
     return None if told is None else told.removeprefix(f"{folder}/bot.toml:")

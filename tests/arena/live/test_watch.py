@@ -1,4 +1,4 @@
-"""Who watches a match sees what their eyes may see."""
+"""A viewer of a match sees only the events of the viewpoint."""
 
 import io
 

@@ -36,7 +36,7 @@ def head_of(transcript: Path) -> str:
 
 
 def complaint(transcript: Path, head: str) -> set[str]:
-    """What is said of a transcript, by whichever of the two is asked."""
+    """Return the complaints about a transcript, from both functions that read it."""
     said = set()
     for make in (replay_page, transcript_bytes):
         with pytest.raises(NoReplayError) as caught:

@@ -31,7 +31,7 @@ VOID = {"area", "br", "hr", "img", "input", "link", "meta", "wbr", "circle", "li
 
 
 class Reader(HTMLParser):
-    """What a page links to, runs and says."""
+    """Links, scripts and words of a page."""
 
     def __init__(self, body: bytes) -> None:
         super().__init__()
@@ -42,9 +42,9 @@ class Reader(HTMLParser):
         self.open: list[str] = []
         self.ids: set[str] = set()
         self.headings: list[str] = []
-        """Of the columns of tables."""
+        """Headings of the columns of tables."""
         self.explained: list[str] = []
-        """What lists of words with their meanings have."""
+        """Words in lists of words with their meanings."""
         self._into: list[str] | None = None
         self._goes_on = False
         """A line may end here, in the midst of a name."""
@@ -357,7 +357,7 @@ def test_a_projector_shows_how_the_best_stand_while_nothing_is_played(tmp_path: 
     ],
 )
 def test_a_bracket_shows_who_met_whom_and_who_will(tmp_path: Path, bots: int, expected: str) -> None:
-    """After the first round, in which the bot that is named first always won."""
+    """The first round is over; the bot that is named first won every meeting."""
     first = Knockout(spec("knockout", bots, blocks=1)).rounds(SEED).blocks
     assert first is not None
     played = [

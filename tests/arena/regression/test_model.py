@@ -1,4 +1,4 @@
-"""Which matches a regression test plays, and what it makes of them: blocks count in schedule order."""
+"""Matches of a regression test and their evaluation: blocks count in schedule order."""
 
 from itertools import pairwise, permutations
 from random import Random

@@ -40,7 +40,7 @@ FAR = ("A1", "I5", "A3", "I3", "A5")
 
 
 async def troubled(line: MemoryLine) -> None:
-    """By window: E5 as it should be, three illegal ones and a legal one, the default, too late, nothing more."""
+    """Play, by window: E5, three illegal actions and a legal one, the default, a late action, nothing."""
     line.say(encode(Hello(token="", name="troubled", version="1", protocol=PROTOCOL)))
     while True:
         match decode_server_message(await line.hear()):
@@ -370,7 +370,7 @@ class Terminal:
         fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", HEIGHT, WIDTH, 0, 0))
 
     def until(self, text: str) -> str:
-        """What is shown until that has been."""
+        """Return the output up to this text."""
         give_up = time.monotonic() + 60
         said = ""
         while text not in re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", said):

@@ -1,4 +1,4 @@
-"""What a regression test's report says, in lines, in a table, as Markdown and as JSON."""
+"""Reports of regression tests: lines, a table, Markdown and JSON."""
 
 from io import StringIO
 from math import inf
@@ -32,7 +32,7 @@ from arena.terminal import Screen, json_line, show
 from referee.match.terms import Policy
 
 WON = SprtState(SprtVerdict.ACCEPTED, 10, 3.1, (0, 1, 2, 3, 4))
-"""1.5 of 2 points a block, a mean difference of half a point a match."""
+"""Each block has 1.5 of 2 points: a mean difference of half a point per match."""
 ALL_LOST = SprtState(SprtVerdict.REJECTED, 4, -3.0, (4, 0, 0, 0, 0))
 ERROR = "SyntaxError: invalid syntax (bot.py:21)"
 NEVER = BotReport(
@@ -271,7 +271,7 @@ class TestJson:
 
 
 def as_json(regression: Regression, finding: Finding) -> Any:
-    """As another program reads it."""
+    """Return a finding as another program reads it."""
     return msgspec.json.decode(json_line(finding_json(regression, finding)))
 
 

@@ -40,7 +40,7 @@ def league(folder: Path, stages: str = STAGES, *, bots: str = BOTS, more: Sequen
 
 
 def playing(file: Path, play: PlayMatch[str] | None = None, **how: Any) -> Any:
-    """What `arena season` does, with stand-ins for matches; how the season stands then, for programs."""
+    """Play a season as `arena season`, with stand-ins for matches; return its state for programs."""
     season, stand_in = read_season(file), play or AtOnce()
     check: Callable[[Tournament], dict[str, str]] = how.pop("check", lambda _: {})
     play_season(season, lambda tournament: play_cup(tournament, stand_in), check=check, **how)

@@ -32,7 +32,7 @@ from tests.builders.tournaments import write_tournament
 from tests.long import mostly_slow
 
 STEPS = {step: getattr(season_run, step) for step in ("write_book", "close", "copies_of_file", "part_in")}
-"""What the season does between matches, and where it may be killed."""
+"""Steps of a season between matches, at which it may be killed."""
 
 
 @pytest.fixture
@@ -129,7 +129,7 @@ def test_stages_and_groups_have_deals_of_their_own(file: Path) -> None:
 def test_killed_at_any_moment_it_comes_out_the_same(
     file: Path, after: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Over 40 kills in all, each at another write of a ledger or another step between stages."""
+    """There are over 40 kills, each at another write of a ledger or another step between stages."""
     host, kills, found = Host(file, 7), 0, None
     while found is None:
         with monkeypatch.context() as patched:
@@ -261,7 +261,7 @@ def test_a_change_that_comes_as_a_stage_ends_is_taken_in_before_the_next_is_draw
 def test_killed_while_it_closes_a_stage_the_next_arena_closes_it(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Between the line that closes it and the one that says from which block on."""
+    """The change comes between the line that closes the stage and the line that names its first block."""
 
     def die(*_: Any) -> None:
         raise KilledError

@@ -222,7 +222,7 @@ class TestMachineTooSmall:
     async def test_many_blocks_for_different_bots_are_too(
         self, ledger: Ledger, tmp_path: Path, autojump_clock: object
     ) -> None:
-        """Of four bots two: each is held up alone in some block."""
+        """Two of four bots are each held up alone in some block."""
 
         async def play(plan: Plan, players: Sequence[Any], *, transcript: Path) -> AttemptResult:
             return await HoldsUp([plan.labels[0 if plan.seating == 0 else 1]])(
@@ -289,7 +289,7 @@ class TestOwnDoing:
     async def test_a_bot_that_is_held_up_alone_again_and_again_is_excused_no_more(
         self, ledger: Ledger, tmp_path: Path, autojump_clock: object
     ) -> None:
-        """What was set aside because of it is then played, and no block is left to the host."""
+        """Blocks that were set aside because of the bot are then played, and none is left to the host."""
         said: list[str] = []
         plans = await self.play(ledger, tmp_path, others_too=False, said=said)
         asides = ledger.asides()

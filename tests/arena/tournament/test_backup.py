@@ -233,7 +233,7 @@ def test_results_that_are_begun_anew_meanwhile_are_no_backup(
 
 
 def test_a_backup_whose_ledger_is_being_written_is_left_alone(results: Path, tmp_path: Path) -> None:
-    """What SQLite keeps beside the old ledger would be read as part of the new one."""
+    """SQLite's files beside the old ledger would be read as part of the new one."""
     asked(results, tmp_path / "b")
     with closing(Ledger(tmp_path / "b" / LEDGER)) as other, closing(Ledger(tmp_path / "b" / LEDGER)) as reader:
         reader._db.execute("BEGIN")

@@ -65,7 +65,7 @@ def file(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def idle(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What is said when nothing is to be learnt: then the time is up in these tests."""
+    """Collect the messages of an idle ladder; its time is then up."""
     said = list[str]()
 
     def why_idle(ladder: LadderBlocks) -> str:
@@ -92,7 +92,7 @@ def in_ledger(file: Path) -> tuple[list[CountedMatch], list[FieldChange]]:
 
 
 def assert_pure(file: Path) -> None:
-    """What was played is what the file, the seed, the events and the results say: all of it."""
+    """Check that the file, the seed, the events and the results determine all matches."""
     results, events = in_ledger(file)
     spec = msgspec.structs.replace(read_tournament(file).spec, changes=tuple(events))
     blocks = list(blocks_so_far(format_of(spec).schedule(spec).rounds(4), results))
@@ -270,7 +270,7 @@ def test_time_goes_on_from_one_loop_to_the_next_and_stands_between_them() -> Non
 
 
 def test_a_ladder_is_played_for_as_long_as_was_asked_for(tmp_path: Path) -> None:
-    """By real workers: the limit is asked for in the arena's loop, and outside of it."""
+    """Real workers play, and the limit is checked within the arena's loop and outside of it."""
     more = 'format = "ladder"', "endless = true", 'isolation = "none"'
     file = write_tournament(tmp_path / "cup.toml", ["mist_random", "mist_cautious"], *more)
     words = ["tournament", str(file), "--for", "1s", "--no-check", "--results", str(tmp_path / "out")]

@@ -36,7 +36,7 @@ CHANGES: dict[int, tuple[Command, ...]] = {
     6: (("withdraw", "b"),),
     9: (("update", "a", "f3", "--no-check"), ("withdraw", "f")),
 }
-"""After so many matches: what the host does. `a` comes in three versions."""
+"""Commands of the host, by the number of matches before them. `a` has three versions."""
 KNOCK_OUT: dict[int, tuple[Command, ...]] = {3: (("withdraw", "b"),), 7: (("withdraw", "a"),)}
 LONGER = {"swiss": ("--rounds", "5"), "ladder": ("--rounds", "8")}
 ALL = {
@@ -46,7 +46,7 @@ ALL = {
 
 
 class KilledError(BaseException):
-    """As far as the ledger can tell, `kill -9`."""
+    """A stand-in for `kill -9`, with the same effect on the ledger."""
 
 
 class Host(AtOnce):
@@ -75,7 +75,7 @@ def change(file: Path, name: str, *words: str) -> Result:
 
 
 def playing(file: Path, play: PlayMatch[str]) -> FinalResults:
-    """What `arena tournament` does, with stand-ins for matches."""
+    """Play a tournament as `arena tournament`, with stand-ins for matches."""
     copies = copies_of_file(file.parent / "runs/cup", withdrawn_only=True)
     return play_cup(read_tournament(file, copies), play)
 
@@ -157,7 +157,7 @@ def events(file: Path) -> list[Any]:
 def test_killed_at_every_few_writes_it_comes_out_the_same(
     file: Path, after: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Over 100 kills in all, each at another write of the ledger; changes come in between."""
+    """There are over 100 kills, each at another write of the ledger, and changes between them."""
     host, kills = Host(file, changes_of(file)), 0
     found = None
     while found is None:
@@ -212,7 +212,7 @@ def test_a_change_of_a_tournament_that_is_over_makes_it_go_on(pairs: Path) -> No
 
 
 def test_an_author_may_go_on_with_a_folder_after_its_update(pairs: Path) -> None:
-    """What is played is what was in the folder at the update; the first version is kept as it was begun."""
+    """The update's content is played; the first version stays as it was at the start."""
     (pairs.parent / "a/bot.py").write_text("second")
     with pytest.raises(
         WrongUse, match=r"content of a was .* \(to take it in: arena entry update .*/cup.toml a\)\. U"
@@ -354,7 +354,7 @@ def test_a_knock_out_that_began_meanwhile_refuses_who_waits_and_goes_on(
 
 
 def judged_at_start(spec: ScheduleSpec, game: str, events: Sequence[FieldChange], begun: int) -> list[FieldChange]:
-    """What a command finds that looks before the first match."""
+    """Return the changes that a command finds before the first match."""
     return entries.resolve_changes(spec, game, events, 0 * begun)
 
 

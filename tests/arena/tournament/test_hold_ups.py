@@ -1,4 +1,4 @@
-"""Whose own doing it is to be held up: an honest bot beside a busy machine is not found, one that cheats is."""
+"""Bots that cause their own hold-ups: a cheat is found, an honest bot on a busy machine is not."""
 
 from collections.abc import Callable
 from random import Random
@@ -12,7 +12,7 @@ from tests.long import cases
 
 ALLOWED = 1_000_000
 Need = Callable[[Random], float]
-"""What part of a window's time a bot needs, drawn anew for each window."""
+"""Draws the share of a window's time that a bot needs, for each window."""
 
 
 def quick(rng: Random) -> float:
@@ -50,7 +50,7 @@ class Machine:
         self._rng, self._often, self._mean = rng, often, mean
 
     def stall(self) -> float:
-        """For what part of a window's time."""
+        """Draw the share of a window's time that a stall takes."""
         return self._rng.expovariate(1 / self._mean) if self._rng.random() < self._often else 0.0
 
 

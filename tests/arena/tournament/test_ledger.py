@@ -220,7 +220,7 @@ def test_a_migration_that_is_interrupted_leaves_the_old_book(old: Path, monkeypa
 
 
 def test_another_book_of_this_process_does_not_cost_this_one_its_log(tmp_path: Path) -> None:
-    """To open and close the file besides takes SQLite's locks away: another process would remove the log."""
+    """Opening and closing the file again drops SQLite's locks: another process would remove the log."""
     path = tmp_path / "ledger.sqlite"
     with closing(Ledger(path)) as first:
         first.begin({"seed": 1})

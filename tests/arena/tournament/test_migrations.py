@@ -17,7 +17,7 @@ from tests.arena.tournament.old_ledgers import CHANGES, TERMS, fill, old_ledger
 
 OLDEST = 5
 RELEASED = 6
-"""From here on a file of each schema holds the same, written by `fill`."""
+"""First schema of which a file exists; `fill` writes the same content into each."""
 SINCE_RELEASE = range(RELEASED, SCHEMA + 1)
 
 

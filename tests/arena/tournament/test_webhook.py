@@ -252,7 +252,7 @@ def test_without_a_url_nothing_is_sent() -> None:
 async def times_of_posts(
     monkeypatch: pytest.MonkeyPatch, longest: float, *, closes_at: float = math.inf
 ) -> list[float]:
-    """Of a notice to a server that always fails, in the seconds of a clock that jumps."""
+    """Return the times of tries at a server that always fails, in seconds of a clock that jumps."""
     for name, value in {"FIRST_WAIT": 1.0, "LONGEST_WAIT": longest, "TRIES": 8}.items():
         monkeypatch.setattr(notices, name, value)
     sender, times = object.__new__(notices.Sender), list[float]()

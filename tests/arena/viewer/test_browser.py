@@ -30,7 +30,7 @@ MATCHES = {
     "hive-mind-tempo-up": ("hive-mind", "tempo-up"),
     "hive-mind-gauntlet": ("hive-mind", "gauntlet"),
 }
-"""By name: game and variant."""
+"""Game and variant, by name."""
 
 # Each step's heading, pictures and list of what is known, as the page shows them.
 GO_THROUGH = """(most) => {

@@ -1,4 +1,4 @@
-"""What is in a page: each eyes' boards as they were told, and of one seat's or a spectator's page nothing else."""
+"""Contents of a page: the boards of each viewpoint, and of a single viewpoint nothing else."""
 
 import json
 import re
@@ -185,7 +185,7 @@ def test_the_command_writes_a_page_that_only_its_owner_can_read(mist: Path, tmp_
 
 
 def test_the_title_names_the_players_as_text(folder: Path, mist: Path) -> None:
-    """Of many the first four."""
+    """The title names the first four of many players."""
     for path, of_names in ((mist, 2), (written("pointing", folder / "many.jsonl"), 13)):
         recording = recording_of(path)
         (title,) = re.findall(r"<title>(.*)</title>", page_of(recording))

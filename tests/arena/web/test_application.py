@@ -1,4 +1,4 @@
-"""What the server answers: pages with their headers, errors in the site's looks, and nothing else."""
+"""Responses of the server: pages with their headers, and errors in the site's style."""
 
 import gzip
 import re
@@ -62,7 +62,7 @@ def clients(results: Path) -> Clients:
 
 @pytest.fixture
 def pages(monkeypatch: pytest.MonkeyPatch, clients: Clients) -> Pages:
-    """By path, what a website has there."""
+    """Set up a website with these pages by path."""
     there: Pages = {}
 
     def page(_: Website, path: str) -> Page | None:

@@ -87,7 +87,7 @@ def program(*arguments: str, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where tournaments are played, and served from the folder `runs`."""
+    """Make a folder for tournaments, whose folder `runs` is served."""
     made = tmp_path_factory.mktemp("tournaments")
     (made / "runs").mkdir()
     return made
@@ -109,7 +109,7 @@ def site(folder: Path) -> Iterator[str]:
 
 
 def no_longer_nice(server: int) -> None:
-    """Beside tests that keep all processors busy, a server that lets all others go first answers after minutes."""
+    """Undo the niceness of a server, which would answer after minutes on a busy machine."""
     for thread in Path(f"/proc/{server}/task").iterdir():
         with suppress(PermissionError):
             os.sched_setscheduler(int(thread.name), os.SCHED_OTHER, os.sched_param(0))
@@ -121,7 +121,7 @@ def now(page: Page) -> str:
 
 
 def matches(page: Page) -> int:
-    """How many matches count, as the page says."""
+    """Return the number of matches that count, as the page shows it."""
     found = re.search(r"(\d+) (?:of \d+ )?match", now(page))
     assert found, now(page)
     return int(found[1])
@@ -138,14 +138,14 @@ def until(page: Page, holds: Callable[[], bool], do: Callable[[], None] = lambda
 
 
 def box_of(page: Page, part: str) -> FloatRect:
-    """Where a part of a live match is on the screen."""
+    """Return the place of a part of a live match on the screen."""
     box = page.locator(f"#live .{part}").bounding_box()
     assert box is not None
     return box
 
 
 def results(folder: Path) -> int:
-    """How many matches count."""
+    """Return the number of matches that count."""
     try:
         with closing(sqlite3.connect(f"file:{folder / 'ledger.sqlite'}?mode=ro", uri=True)) as ledger:
             return int(ledger.execute("SELECT count(*) FROM results").fetchone()[0])

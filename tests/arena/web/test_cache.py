@@ -49,7 +49,7 @@ class Clock:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 1_000.0
         self.spent = 0.0
-        """Of a processor's time."""
+        """Seconds of processor time."""
         monkeypatch.setattr("arena.web.cache.time.monotonic", lambda: self.now)
         monkeypatch.setattr("arena.web.cache.time.thread_time", lambda: self.spent)
 
@@ -135,7 +135,7 @@ async def test_no_page_is_held_for_longer_than_ten_seconds_after_a_look(
 async def test_time_that_others_took_from_the_server_holds_no_page(
     clock: Clock, competition: ServedCompetition
 ) -> None:
-    """Beside matches that keep all processors busy, a page may take a minute."""
+    """A page may take a minute while matches keep all processors busy."""
     assert await held_for(clock, competition, Slow(clock, 60, 0.01)) <= SOONEST_SECONDS
 
 

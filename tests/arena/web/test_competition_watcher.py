@@ -1,4 +1,4 @@
-"""What is served keeps up: with new competitions, ledgers that change, feeds that come, and blocks that count."""
+"""Updates of a server: new competitions, changed ledgers, new feeds, and blocks that count."""
 
 import os
 import shutil

@@ -104,16 +104,16 @@ class Followed:
         return json.dumps([self.told, self.of_one, self.feed.snapshot(), self.feed.snapshot_of("m1")])
 
     def match(self) -> dict[str, Any]:
-        """What a late browser is told of the match."""
+        """Return the match in the snapshot for a late browser."""
         (found,) = self.snapshot()["matches"]
         return dict(found)
 
     def snapshot(self) -> dict[str, Any]:
-        """What a late browser is told."""
+        """Return the snapshot for a late browser."""
         return dict(json.loads(encode(self.feed.snapshot())))
 
     def merged(self) -> dict[str, Any]:
-        """What an early browser knows of the match."""
+        """Return the match as an early browser has merged it."""
         known: dict[str, Any] = {}
         for message in self.told:
             if message.get("id") == "m1":

@@ -67,7 +67,7 @@ def results(tmp_path: Path, matches: list[Path]) -> Path:
 
 @pytest.fixture(autouse=True)
 def one_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is little is made without further processes."""
+    """Make small sites without further processes."""
     monkeypatch.setattr(site, "WORTH_PROCESSES", 100)
 
 

@@ -1,4 +1,4 @@
-"""What bots can do with descriptors: hand over no file, lock and watch none; all else still works."""
+"""Descriptors in bots: no file can be passed, locked or watched; all else still works."""
 
 import socket
 

@@ -1,4 +1,4 @@
-"""What a bot can and cannot do under bubblewrap: each is tried by a program that is started as bots are."""
+"""Limits of a bot under bubblewrap, each tried by a program that is started like a bot."""
 
 import json
 import os

@@ -15,7 +15,7 @@ GAME = GameEntry(
     commentary="kuhn_poker.commentary:COMMENTARY",
     minute="kuhn_poker:minute.toml",
 )
-"""Where the parts of the game lie. The entry point in pyproject.toml names this."""
+"""Places of the parts of the game. The entry point in pyproject.toml names this."""
 
 Card = Annotated[int, Meta(ge=1, le=3)]
 """1 jack, 2 queen, 3 king."""
@@ -65,7 +65,7 @@ KuhnEvent = Dealt | Moved | Shown
 
 
 class KuhnView(View, frozen=True, kw_only=True):
-    """What one seat, or a spectator (`seat` null), knows."""
+    """Knowledge of one seat, or of a spectator (`seat` null)."""
 
     seat: int | None
     card: int | None
