@@ -20,7 +20,7 @@ COUNTED = tuple(
     for name in (
         "schedule/queue",
         "tournament/ledger",
-        "tournament/ledger_file",
+        "sqlite_file",
         "tournament/results_folder",
         "tournament/runner",
         "workers/pool",

@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from arena import sqlite_file
 from arena.commands.main import main
 from arena.errors import CANNOT, DONE, NO, WRONG_USE
 from arena.schedule.fields import Extended
-from arena.tournament import LEDGER, TRANSCRIPTS, Ledger, backup, backup_place, ledger_file
+from arena.tournament import LEDGER, TRANSCRIPTS, Ledger, backup, backup_place
 from arena.tournament.results_folder import ENTRIES, held
 from referee.host.plan import AttemptResult, Plan
 from tests.arena.cups import play_cup
@@ -291,7 +292,7 @@ def test_copies_of_bots_are_in_it(tmp_path: Path) -> None:
 def test_the_ledgers_copy_is_of_one_moment_whatever_is_written_meanwhile(
     results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ledger_file, "PAGES", 1)
+    monkeypatch.setattr(sqlite_file, "PAGES", 1)
     with closing(Ledger(results / LEDGER)) as ledger, closing(Ledger(results / LEDGER)) as arena:
         before = list(ledger.reports())
         steps = []

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from arena.schedule.fields import Extended, Withdrawn
+from arena.sqlite_file import RecordClock, uptime
 from arena.terminal import say
 from arena.tournament.ledger import Ledger
-from arena.tournament.ledger_file import LedgerClock, uptime
 from tests.arena.ledgers import OpenLedger
 
 NOON = datetime(2026, 11, 1, 12, tzinfo=UTC)
@@ -22,8 +22,8 @@ class Machine:
         self.wall, self.up = NOON, timedelta(0)
         self.said: list[str] = []
 
-    def clock(self, latest: str | None = None) -> LedgerClock:
-        return LedgerClock(latest, wall=lambda: self.wall, elapsed=lambda: self.up, tell=self.said.append)
+    def clock(self, latest: str | None = None) -> RecordClock:
+        return RecordClock(latest, wall=lambda: self.wall, elapsed=lambda: self.up, tell=self.said.append)
 
     def passes(self, seconds: float, *, set_by: float = 0) -> None:
         self.up += timedelta(seconds=seconds)
@@ -84,7 +84,7 @@ def test_a_ledger_goes_on_from_its_last_time_after_a_restart_with_a_wrong_clock(
     first = ledger.change(lambda *_: Extended(blocks=3))
     ledger.close()
     monkeypatch.setattr(
-        LedgerClock.__init__,
+        RecordClock.__init__,
         "__kwdefaults__",
         {
             "wall": lambda: datetime(1970, 1, 1, tzinfo=UTC),

@@ -1,0 +1,16 @@
+"""Accounts of a season's server, and the database that they share with submissions and jobs."""
+
+from arena.accounts.accounts import (
+    DAY,
+    LONGEST_NAME,
+    SCOPES,
+    Account,
+    AccountError,
+    Accounts,
+    AuditEntry,
+    Invitation,
+    Scope,
+    Team,
+    Token,
+)
+from arena.accounts.database import DATABASE, SERVER, Database, DatabaseThread
