@@ -25,7 +25,7 @@ from arena.regression import USAGE, DecisionDiff, RegressionHistory, history_of,
 from arena.reports import batches_of
 from arena.schedule import Block, EntriesClosed, Fixed, ScheduleSpec, Tie, format_of, next_round
 from arena.season import Finish, finishes_of, is_of_season, title_of
-from arena.statistics import CountedMatch, Reported, StandingsRow, Upset, closest_match, latest_upset
+from arena.statistics import CountedMatch, Reported, StandingsRow, Upset, choose_highlights, latest_upset
 from arena.tournament import (
     DECISIONS,
     LEDGER,
@@ -135,8 +135,8 @@ class Overview(Struct, frozen=True, kw_only=True):
     """Known number of matches in total; None for a regression test and for an endless ladder."""
     finishes: tuple[Finish, ...] = ()
     """Final results of the bots of a season's stage, for the next stage's rule; empty elsewhere."""
-    closest: CountedMatch | None = None
-    """The match with the smallest difference between the best two scores; None if no game has scores."""
+    highlights: tuple[tuple[int, int], ...] = ()
+    """Block and seating of the matches most worth watching, the best first; empty for a regression test."""
     upset: Upset | None = None
     """The latest upset; None if there is none, and in a regression test."""
     explained: tuple[DecisionDiff, ...] = ()
@@ -360,10 +360,15 @@ def overview_of(
     )
     if spec is None:
         return overview
-    upset, closest = latest_upset(digest, found.played), closest_match(found.played)
     format_ = format_of(spec)
     total = None if spec.endless else _total(found, coming)
-    overview = replace(overview, order=format_.order_text, total=total, upset=upset, closest=closest)
+    overview = replace(
+        overview,
+        order=format_.order_text,
+        total=total,
+        upset=latest_upset(digest, found.played),
+        highlights=choose_highlights(digest, found.played),
+    )
     if contest is not None:
         own, bracket = format_.table(contest, digest.standings), format_.bracket(contest)
         overview = replace(overview, own=own, bracket=bracket)

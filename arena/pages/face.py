@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from arena.config import Face, Team
 from arena.pages.competition import Competition, Overview
-from arena.pages.matches import coming_text, match_file, result_cell
+from arena.pages.matches import coming_text, match_file
 from arena.pages.template import markup
 from protocol.codec import encode
 from referee.display_text import printable
@@ -53,7 +53,6 @@ def face_context(competition: Competition, overview: Overview) -> dict[str, Any]
         **teams_context(face),
         "podium": podium(face, overview),
         "upset": upset_of(overview),
-        "closest": closest_of(overview),
         "next": coming_text(overview, NEXT),
     }
 
@@ -95,15 +94,6 @@ def upset_of(overview: Overview) -> dict[str, str] | None:
         "href": f"match/{match_file(upset.block, upset.seating)}",
         "gap": f"{upset.gap:.0f}",
     }
-
-
-def closest_of(overview: Overview) -> dict[str, Any] | None:
-    """Return the match with the smallest difference between the best two scores; None if there is none."""
-    closest = overview.closest
-    if closest is None:
-        return None
-    path = f"match/{match_file(closest.block, closest.seating)}"
-    return {"href": path, "result": result_cell(closest, overview.found.digest)}
 
 
 @lru_cache(MOST_TEXTS)

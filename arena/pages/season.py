@@ -11,6 +11,7 @@ from arena.config import Face
 from arena.errors import MachineCannot, WrongUse
 from arena.pages.competition import Competition, FaceFile, Overview
 from arena.pages.face import markdown, teams_context
+from arena.pages.highlights import season_highlights
 from arena.pages.standings import BracketRound, bracket_rounds
 from arena.pages.tables import PageTable, table
 from arena.pages.template import Page, PageMaker, as_of, game_link
@@ -134,6 +135,7 @@ class SeasonPages:
             "state": State(kind, season_state_text(len(plans), done)),
             "stages": [self._stage(plan, seen, fields, href) for plan in plans],
             "firsts": firsts,
+            "read": [(self.competitions[name], overview) for name, overview in read.items()],
         }
 
     def _stage(
@@ -174,6 +176,7 @@ def season_page(maker: PageMaker, season: SeasonPages) -> Page:
     path = f"{season.slug}/index.html"
     when = as_of(season.competitions.values())
     context, face = season.context(href), season.face
+    context["highlights"] = season_highlights(maker, context.pop("read"))
     context["games"] = list(filter(None, map(game_link, context["games"])))
     texts = {"about_text": markdown(face.about), "rules_text": markdown(face.rules)} | teams_context(face)
     return maker.page("season", path, title=season.title, face=face, as_of=when, **texts, **context)

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from arena.pages.charts import HeatCell, Interval, IntervalChart, LineChart, heat_cell, interval_chart, line_chart
 from arena.pages.competition import Competition, Overview
 from arena.pages.face import face_context
+from arena.pages.highlights import first_highlights
 from arena.pages.pictures import card_path
 from arena.pages.tables import Cell, PageTable, table
 from arena.pages.template import ROWS, Page, PageMaker, numbered, numbered_links, page_count
@@ -97,6 +98,7 @@ def standings_page(maker: PageMaker, competition: Competition, number: int = 1) 
     face = {}
     if number == 1:
         face = face_context(competition, overview)
+        face["highlights"] = first_highlights(maker, competition, overview)
     return maker.of_competition(
         competition,
         overview,

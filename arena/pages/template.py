@@ -246,7 +246,14 @@ HTML, JSON, LINES = "text/html; charset=utf-8", "application/json", "application
 SVG, PNG = "image/svg+xml", "image/png"
 MATCHES_A_PAGE = 100
 INDEX = "index.html"
-TABS = {"standings": INDEX, "test": INDEX, "bot": "bots.html", "match": "matches.html", "late": "live.html"}
+TABS = {
+    "standings": INDEX,
+    "test": INDEX,
+    "bot": "bots.html",
+    "match": "matches.html",
+    "watch": "matches.html",
+    "late": "live.html",
+}
 """Page that is marked in the navigation, by template; others are marked themselves."""
 ROWS = 100
 """Number of bots in the tables of one page."""

@@ -20,6 +20,7 @@ from arena.pages.competition import Competition
 from arena.pages.contents import HEAD, TranscriptPages, pages_hash, replay_path, story_path, transcript_path
 from arena.pages.feeds import FEEDS, atom_feed, json_feed
 from arena.pages.games import game_page, game_paths
+from arena.pages.highlights import highlights_page
 from arena.pages.live import feed_page, kiosk_page, late_list, late_match, late_state, live_page, season_kiosk_page
 from arena.pages.match import match_page, neighbours, old_match_page, page_of_match
 from arena.pages.matches import match_file, matches_page, schedule_page
@@ -218,6 +219,7 @@ class Website:
             yield f"{slug}/{numbered('index', number)}"
         yield f"{slug}/matches.html"
         yield f"{slug}/schedule.html"
+        yield f"{slug}/watch.html"
         yield from (f"{slug}/{name}" for name in FEEDS)
         if image := self._competitions[slug].face.image:
             yield f"{slug}/{image}"
@@ -327,6 +329,7 @@ ROUTES: tuple[Route, ...] = tuple(
     for pattern, make in (
         (rf"(?:index(?:-(?P<number>{NUMBER}))?\.html)?", standings_page),
         (r"schedule\.html", schedule_page),
+        (r"watch\.html", highlights_page),
         (rf"matches(?:-(?P<number>{NUMBER}))?\.html", matches_page),
         (rf"match/(?P<match>{MATCH})\.html", match_page),
         # Old addresses contain block and seating, counted from 0.

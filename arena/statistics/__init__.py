@@ -1,6 +1,7 @@
 """Statistics of results: standings, ratings and sequential tests. Pure."""
 
 from arena.statistics.anytime import Anytime, Resource, UsageLimit, UsageState, UsageWalk, median_interval
+from arena.statistics.highlights import Upset, best_scores, choose_highlights, is_close, latest_upset, upset_in
 from arena.statistics.means import MeanPoints, mean_points
 from arena.statistics.ratings import ELO, Rating
 from arena.statistics.running import START, RunningRating, learn, shown, widened
@@ -36,9 +37,6 @@ from arena.statistics.summary import (
     BotReport,
     Digest,
     Reported,
-    Upset,
-    closest_match,
     digest_of,
-    latest_upset,
     reports_of,
 )

@@ -24,10 +24,6 @@ MOST_KINDS = 50
 """Maximum number of causes of losses, and of refusal texts, per bot; bots can influence these texts."""
 AT_ONCE = 100
 """Number of a bot's reports that are summed in one step, because each step copies the sums so far."""
-UPSET = 100
-"""Least difference of ratings, in Elo, with which a win of the lower rated bot is an upset."""
-MOST_SEARCHED = 2_000
-"""Number of matches, the latest ones, among which an upset is searched for."""
 _MEASURED = re.compile(r"(\d+\.\d+)")
 """Pattern of numbers that may differ between matches with the same cause, such as a time used."""
 
@@ -220,45 +216,6 @@ class Digest(Struct, frozen=True, kw_only=True):
     """Time per window; None for a bot without a window in a match in which it started."""
     first: tuple[int | None, ...]
     """Number of matches before each bot's first, in schedule order; None for a bot without matches."""
-
-
-class Upset(Struct, frozen=True, kw_only=True):
-    """A win over a bot that is rated much higher."""
-
-    block: int
-    seating: int
-    winner: int
-    """Entrant that was alone in the first place."""
-    loser: int
-    """Entrant of the match that is rated highest."""
-    gap: float
-    """Difference of their ratings now, in Elo."""
-
-
-def latest_upset(digest: Digest, played: Sequence[CountedMatch]) -> Upset | None:
-    """Return the latest upset among matches in schedule order; None if there is none. House bots do not count."""
-    ratings = digest.ratings.ratings
-    for match in reversed(played[-MOST_SEARCHED:]):
-        first = match.outcome.ranking[0]
-        rivals = {entrant for entrant in match.entrants if entrant != digest.house}
-        winner = match.entrants[first[0]]
-        if len(first) > 1 or winner not in rivals:
-            continue
-        loser = max(rivals, key=lambda entrant: ratings[entrant].elo)
-        gap = ratings[loser].elo - ratings[winner].elo
-        if gap >= UPSET:
-            return Upset(block=match.block, seating=match.seating, winner=winner, loser=loser, gap=gap)
-    return None
-
-
-def closest_match(played: Sequence[CountedMatch]) -> CountedMatch | None:
-    """Return the latest match with the smallest difference between the best two scores; None without scores."""
-    found: tuple[int, CountedMatch] | None = None
-    for match in played[-MOST_SEARCHED:]:
-        best = sorted((match.outcome.scores or {}).values())[-2:]
-        if len(best) > 1 and (found is None or best[1] - best[0] <= found[0]):
-            found = best[1] - best[0], match
-    return None if found is None else found[1]
 
 
 def digest_of(

@@ -7,13 +7,12 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import pytest
-from msgspec.structs import replace
 
 from arena.config import Face, Team
 from arena.config.face import FACE
 from arena.pages import Competition, Website
 from arena.pages.face import markdown
-from arena.statistics import CountedMatch, closest_match, digest_of, latest_upset
+from arena.statistics import digest_of, latest_upset
 from arena.viewer import Minute, Position, minute_of
 from protocol.codec import encode
 from protocol.games import entries
@@ -212,13 +211,3 @@ def test_games_that_are_asked_for_and_do_not_exist_take_no_memory(folder: Path) 
     for number in range(200):
         assert site.page(f"game/none-{number}.html") is None
     assert minute_of.cache_info().currsize < 100
-
-
-def test_the_closest_match_is_the_latest_with_the_smallest_difference() -> None:
-    def scored(block: int, one: int, other: int) -> CountedMatch:
-        match = result(block, 0, (0, 1), [[0], [1]])
-        return replace(match, outcome=replace(match.outcome, scores={"0": one, "1": other}))
-
-    matches = [scored(0, 9, 3), scored(1, 5, 4), scored(2, 8, 7), scored(3, 9, 2)]
-    assert closest_match(matches) is matches[2]
-    assert closest_match([result(0, 0, (0, 1), [[0], [1]])]) is None
