@@ -308,6 +308,8 @@ class PageMaker(Struct, frozen=True, kw_only=True):
     """Address of the site's top as visitors see it, with a slash at its end; "" if it is unknown."""
     embeds: bool = False
     """True if other sites may show replays within their pages."""
+    links: Sequence[tuple[str, str]] = ()
+    """Texts and paths of the links in the head of each page."""
 
     def embed_line(self, replay: str | None, match: str, title: str) -> str:
         """Return the HTML by which another site's page shows a replay; "" if it must not, or cannot.
@@ -357,6 +359,7 @@ class PageMaker(Struct, frozen=True, kw_only=True):
             template,
             top=top,
             live=self.live,
+            links=self.links,
             as_of=as_of,
             shared_title=shared_title,
             description=description,

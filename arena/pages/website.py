@@ -93,6 +93,7 @@ class Website:
         embeds: bool = False,
         story: StoryTeller | None = None,
         pictures: bool = True,
+        links: Sequence[tuple[str, str]] = (),
     ) -> None:
         """Serve pages of these competitions and seasons.
 
@@ -113,6 +114,7 @@ class Website:
             embeds=embeds,
             story=(story or self._transcripts.story) if replays else None,
             pictures=pictures and replays,
+            links=tuple(links),
         )
 
     def page(self, path: str) -> Page | None:

@@ -1,7 +1,8 @@
 """Pages for others: a server that follows running arenas, and a site of plain files."""
 
 from arena.web.catalog import competitions_in
-from arena.web.events import MOST_CLIENTS, MOST_OF_ADDRESS
+from arena.web.events import MOST_CLIENTS, MOST_OF_ADDRESS, Stream
+from arena.web.guard import Guard, Rate, RateLimits, Refusal, check_length, read_body, read_form
 from arena.web.output import HOME, open_output
-from arena.web.server import Serving, serve
+from arena.web.server import ALWAYS, Extension, Serving, private_page, serve
 from arena.web.site import Builder, BuildListener, Written

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import trio
 from msgspec import Struct
@@ -22,15 +22,17 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import Scope
 
 from arena.errors import MachineCannot, WrongUse
-from arena.pages import Website
+from arena.pages import Page, Website
 from arena.terminal import say
 from arena.web.cache import BusyError, Cache, Kept, ServedCompetition, kept
 from arena.web.catalog import missing_places, seasons_in
 from arena.web.competition_watcher import CompetitionWatcher
 from arena.web.connection import DIRECT, AsgiApplication, Connection
 from arena.web.events import MOST_CLIENTS, MOST_OF_ADDRESS, Receive, Send, Stream, Streams
+from arena.web.guard import Refusal
 from referee.linux.processes import be_nice
 from referee.log import Logger
 
@@ -73,7 +75,26 @@ class Serving(Struct, frozen=True, kw_only=True):
     """Maximum event streams from one address other than this machine's own."""
 
 
-async def serve(asked: Serving, log: Logger) -> None:
+class Extension(Protocol):
+    """Further routes of a server, in front of its pages."""
+
+    links: Sequence[tuple[str, str]]
+    """Texts and paths of the links in the head of each page."""
+
+    def routes(self) -> Sequence[Route]:
+        """Return the routes."""
+
+    def stream(self, scope: Scope) -> Stream | int | None:
+        """Return the event stream at a request's path, or the status of its refusal.
+
+        None: the path is none of this extension's.
+        """
+
+    async def run(self, nursery: trio.Nursery, port: int) -> None:
+        """Work until cancelled."""
+
+
+async def serve(asked: Serving, log: Logger, extensions: Sequence[Extension] = ()) -> None:
     """Serve until cancelled.
 
     Raises:
@@ -82,9 +103,11 @@ async def serve(asked: Serving, log: Logger) -> None:
     """
     be_nice(NICENESS)  # Threads inherit the niceness, so it is set before any starts.
     async with trio.open_nursery() as nursery:
-        site = Site({}, asked.delay, feed=bool(asked.feeds), url=asked.url, frames=asked.embed)
+        links = [link for each in extensions for link in each.links]
+        site = Site({}, asked.delay, feed=bool(asked.feeds), url=asked.url, frames=asked.embed, links=links)
         watcher = CompetitionWatcher(asked.places, asked.feeds, nursery, log)
-        application = Application(site, Streams(asked.streams, asked.streams_of_address), watcher.stream_at, log)
+        streams = Streams(asked.streams, asked.streams_of_address)
+        application = Application(site, streams, watcher.stream_at, log, extensions)
         watcher.show = application.show
         await watcher.scan(first=True)
         listening = await listeners(asked.host, asked.port)
@@ -96,6 +119,8 @@ async def serve(asked: Serving, log: Logger) -> None:
             say(f"--host {asked.host}: all who reach this machine can read these pages, without encryption")
         log.info("serving", endpoint=authority(asked.host, port))
         nursery.start_soon(watcher.keep)
+        for extension in extensions:
+            nursery.start_soon(extension.run, nursery, port)
         await Server(application, asked.streams, application.failed).serve(listening)
 
 
@@ -209,7 +234,8 @@ STREAM_HEADERS = [
 ]
 SAID = {
     404: "There is no such page.",
-    405: "This site is read-only.",
+    403: "This is not yours to see.",
+    405: "This page cannot be changed in this way.",
     429: "Too many pages are open at your address. Close some of them, or try again in a while.",
     500: "This page cannot be made now. The operator's log says why.",
     503: "Too many visitors are here at once. Try again in a while.",
@@ -228,11 +254,13 @@ class Site:
         feed: bool = False,
         url: str = "",
         frames: Sequence[str] = (),
+        links: Sequence[tuple[str, str]] = (),
     ) -> None:
-        """`delay`, `feed`, `url`: see `Website`; `frames`: origins whose pages may show replays."""
+        """`delay`, `feed`, `url`, `links`: see `Website`; `frames`: origins whose pages may show replays."""
         self._delay = delay
         self._feed = feed
         self._url = url
+        self._links = tuple(links)
         self.frames = tuple(frames)
         self.show(competitions)
 
@@ -249,6 +277,7 @@ class Site:
             seasons=seasons,
             url=self._url,
             embeds=bool(self.frames),
+            links=self._links,
         )
 
 
@@ -256,16 +285,23 @@ class Application:
     """The server's ASGI application."""
 
     def __init__(
-        self, site: Site, streams: Streams, stream_at: Callable[[str], Stream | None], log: Logger
+        self,
+        site: Site,
+        streams: Streams,
+        stream_at: Callable[[str], Stream | None],
+        log: Logger,
+        extensions: Sequence[Extension] = (),
     ) -> None:
         """`stream_at` returns the event stream at a path, or None."""
         self._site = site
         self._streams = streams
         self._stream_at = stream_at
         self._log = log
+        self._extensions = extensions
         self._cache = Cache()
+        routes = [route for extension in extensions for route in extension.routes()]
         self._pages = Starlette(
-            routes=[Route("/{path:path}", self._page, methods=["GET", "HEAD"])],
+            routes=[*routes, Route("/{path:path}", self._page, methods=["GET", "HEAD"])],
             exception_handlers={HTTPException: self._refused},
         )
         # Such a redirect would point to the host that the client names.
@@ -278,7 +314,10 @@ class Application:
         path = scope["path"][1:]
         # Streams bypass Starlette, which would keep a request's objects in memory as long as the stream lasts.
         if path.endswith(EVENTS) and scope["method"] == "GET" and PATH.fullmatch(path):
-            stream = self._stream_at(path)
+            stream = self._stream(scope, path)
+            if isinstance(stream, int):
+                await self._error(path, stream)(scope, receive, send)
+                return
             if stream is not None:
                 host, _ = scope.get("client") or ("", 0)
                 if self._streams.full or self._streams.full_for(host):
@@ -288,6 +327,12 @@ class Application:
                     await self._streams.answer(stream, STREAM_HEADERS, host, receive, send, direct=direct)
                 return
         await self._pages(scope, receive, send)
+
+    def _stream(self, scope: Scope, path: str) -> Stream | int | None:
+        for extension in self._extensions:
+            if (found := extension.stream(scope)) is not None:
+                return found
+        return self._stream_at(path)
 
     async def _page(self, request: Request) -> Response:
         path = request.scope["path"][1:]
@@ -310,14 +355,14 @@ class Application:
 
     async def _refused(self, request: Request, error: Exception) -> Response:
         status, more = (error.status_code, error.headers) if isinstance(error, HTTPException) else (500, None)
-        response = self._error(request.scope["path"][1:], status)
+        response = self._error(request.scope["path"][1:], status, error.text if isinstance(error, Refusal) else "")
         response.headers.update(more or {})
         return response
 
-    def _error(self, path: str, status: int) -> Response:
+    def _error(self, path: str, status: int, text: str = "") -> Response:
         # The page's links have one `..` per folder of the path, so deep paths are not followed.
         path = path if path.count("/") <= DEEPEST else ""
-        page = self._site.website.error(path, HTTPStatus(status).phrase, SAID.get(status, ""))
+        page = self._site.website.error(path, HTTPStatus(status).phrase, text or SAID.get(status, ""))
         headers = _headers(kept(page)) | {"cache-control": "no-store"}
         if status in (HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.TOO_MANY_REQUESTS):
             headers["retry-after"] = str(RETRY_SECONDS)
@@ -354,6 +399,15 @@ def _answer(request: Request, found: Kept, frames: Sequence[str]) -> Response:
     if compressed:
         headers["content-encoding"] = "gzip"
     return Response(found.compressed if compressed else found.page.body, headers=headers)
+
+
+def private_page(page: Page, status: int = 200, **headers: str) -> Response:
+    """Return a response with a page that only its visitor may keep, and whose forms may be sent to this site."""
+    policy = POLICY.replace("form-action 'none'", "form-action 'self'") + "; frame-ancestors 'none'"
+    own = {"content-type": page.kind, "content-security-policy": policy, "cache-control": "no-store"}
+    return Response(
+        page.body, status, ALWAYS | own | {name.replace("_", "-"): each for name, each in headers.items()}
+    )
 
 
 def _headers(found: Kept, frames: Sequence[str] = ()) -> dict[str, str]:
