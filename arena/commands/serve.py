@@ -17,10 +17,20 @@ from arena.commands.options import LogOption, open_log
 from arena.config import url_complaint
 from arena.errors import AnswerIsNo, WrongUse
 from arena.feed import is_endpoint
-from arena.options import option, options
+from arena.options import default_folder, option, options
 from arena.quantities import pluralise
 from arena.terminal import print_json, progress_bar, progress_console, results_console
-from arena.web import MOST_CLIENTS, MOST_OF_ADDRESS, Builder, Serving, Written, competitions_in, open_output, serve
+from arena.web import (
+    MOST_CLIENTS,
+    MOST_OF_ADDRESS,
+    Builder,
+    Serving,
+    Written,
+    competitions_in,
+    open_output,
+    play_of,
+    serve,
+)
 from arena.workers import cores
 from referee.bot_folder import MEGABYTE
 
@@ -122,6 +132,14 @@ class ServeOptions(Serving, frozen=True, kw_only=True):
             show_default=True,
         ),
     ] = MOST_OF_ADDRESS
+    practice: Annotated[
+        bool | None,
+        option(
+            "Let visitors play against sample bots and each other, or not.  [default: only if --host is this"
+            " machine's own]",
+            "--practice/--no-practice",
+        ),
+    ] = None
     log: LogOption = None
 
 
@@ -129,15 +147,19 @@ class ServeOptions(Serving, frozen=True, kw_only=True):
 @click.argument("folders", nargs=-1, metavar="[FOLDER]...", type=click.Path(path_type=Path))
 @options(ServeOptions)
 def command(folders: tuple[Path, ...], *, asked: ServeOptions) -> None:
-    """Serve the competitions in each FOLDER as a website, until Ctrl-C. Nothing is written.
+    """Serve the competitions in each FOLDER as a website, until Ctrl-C.
+
+    People may play practice matches, which are kept in practice/ for a week. Nothing else is written.
 
     A FOLDER is a results folder, a folder that holds some, or a tournament's file.  [default: runs]
     """
     for feed in asked.feeds:
         if not is_endpoint(feed):
             raise WrongUse(f"--feed {feed}: is neither ipc://PATH nor tcp://ADDRESS:PORT")
+    asked = replace(asked, places=folders)
     with open_log(asked.log) as events:
-        event_loop.run(partial(serve, replace(asked, places=folders), events.logger))
+        extensions = [play_of(asked, default_folder("practice"), events.logger)] if asked.has_practice else []
+        event_loop.run(partial(serve, asked, events.logger, extensions))
 
 
 MOST_JOBS = 256

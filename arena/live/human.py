@@ -98,7 +98,7 @@ class Person:
             case Rejected(window=window, reason=reason, text=text):
                 if self._opened is not None and window == self._opened.id:
                     self.ready, self._sent, self._settles = True, None, False
-                said: list[Shown] = [f"not accepted: {_plain(text)}"]
+                said: list[Shown] = [f"not accepted: {plain_refusal(text)}"]
                 if reason is Refusal.ILLEGAL:
                     said += self._asked()
                 return said
@@ -264,7 +264,7 @@ class Person:
         return game_text.say_default(self._game(), self._window, default)
 
 
-def _plain(text: str) -> str:
+def plain_refusal(text: str) -> str:
     """Return a refusal without the key that it concerns, where the action has no other."""
     return text.removeprefix("target: ").removeprefix("seat: ")
 

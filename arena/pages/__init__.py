@@ -11,6 +11,7 @@ from arena.pages.contents import (
     transcript_path,
 )
 from arena.pages.pictures import card_path, no_picture, picture_path
+from arena.pages.play import games_to_play, seat_page, start_page
 from arena.pages.report import (
     stress_page,
     write_beside,
@@ -20,5 +21,5 @@ from arena.pages.report import (
     write_waiting,
 )
 from arena.pages.season import SeasonPages
-from arena.pages.template import Page
+from arena.pages.template import Page, PageMaker
 from arena.pages.website import PATHS, Website

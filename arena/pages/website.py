@@ -25,6 +25,7 @@ from arena.pages.live import feed_page, kiosk_page, late_list, late_match, late_
 from arena.pages.match import match_page, neighbours, old_match_page, page_of_match
 from arena.pages.matches import match_file, matches_page, schedule_page
 from arena.pages.pictures import card_path, picture_path
+from arena.pages.play import games_to_play
 from arena.pages.season import SeasonPages, season_page
 from arena.pages.standings import standings_page
 from arena.pages.tables import GLOSSARY, GLOSSARY_PATH
@@ -94,15 +95,18 @@ class Website:
         story: StoryTeller | None = None,
         pictures: bool = True,
         links: Sequence[tuple[str, str]] = (),
+        practice: bool = False,
     ) -> None:
         """Serve pages of these competitions and seasons.
 
         `feed`: the server follows a feed of no competition, which `live/live.html` shows. Others: see `PageMaker`.
-        Without `story`, transcripts are read for stories when they are needed. Without replays there are none.
+        `practice`: people may play here, so that the first page offers games. Without `story`, transcripts are
+        read for stories when they are needed. Without replays there are none.
         """
         self._competitions = {each.slug: each for each in competitions}
         self._seasons = {each.slug: each for each in seasons}
         self._feed = feed
+        self._practice = practice
         self._transcripts = TranscriptPages(competitions, url)
         self._maker = PageMaker(
             live=live,
@@ -269,6 +273,7 @@ class Website:
             title="Competitions",
             cards=list(map(_card, alone)),
             seasons=[_season_card(season) for season in self._seasons.values()],
+            games=games_to_play() if self._practice else (),
             as_of=as_of(competitions),
         )
 

@@ -4,5 +4,6 @@ from arena.web.catalog import competitions_in
 from arena.web.events import MOST_CLIENTS, MOST_OF_ADDRESS, Stream
 from arena.web.guard import Guard, Rate, RateLimits, Refusal, check_length, read_body, read_form
 from arena.web.output import HOME, open_output
+from arena.web.play import Play, play_of
 from arena.web.server import ALWAYS, Extension, Serving, private_page, serve
 from arena.web.site import Builder, BuildListener, Written

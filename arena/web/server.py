@@ -27,7 +27,7 @@ from starlette.types import Scope
 from arena.errors import MachineCannot, WrongUse
 from arena.pages import Page, Website
 from arena.terminal import say
-from arena.web.cache import BusyError, Cache, Kept, ServedCompetition, kept
+from arena.web.cache import BusyError, Cache, Kept, ServedCompetition
 from arena.web.catalog import missing_places, seasons_in
 from arena.web.competition_watcher import CompetitionWatcher
 from arena.web.connection import DIRECT, AsgiApplication, Connection
@@ -73,6 +73,13 @@ class Serving(Struct, frozen=True, kw_only=True):
     """Maximum event streams at once."""
     streams_of_address: int = MOST_OF_ADDRESS
     """Maximum event streams from one address other than this machine's own."""
+    practice: bool | None = None
+    """True if people may play here; None: only if the server listens at this machine's own address."""
+
+    @property
+    def has_practice(self) -> bool:
+        """True if people may play here."""
+        return is_loopback(self.host) if self.practice is None else self.practice
 
 
 class Extension(Protocol):
@@ -105,6 +112,7 @@ async def serve(asked: Serving, log: Logger, extensions: Sequence[Extension] = (
     async with trio.open_nursery() as nursery:
         links = [link for each in extensions for link in each.links]
         site = Site({}, asked.delay, feed=bool(asked.feeds), url=asked.url, frames=asked.embed, links=links)
+        site.practice = asked.has_practice
         watcher = CompetitionWatcher(asked.places, asked.feeds, nursery, log)
         streams = Streams(asked.streams, asked.streams_of_address)
         application = Application(site, streams, watcher.stream_at, log, extensions)
@@ -206,6 +214,7 @@ PATH = re.compile(r"(?:[A-Za-z0-9_-][A-Za-z0-9._-]{0,150}/){0,3}(?:[A-Za-z0-9_-]
 """Pattern of valid paths. No page needs escapes, hidden files or parent folders."""
 DEEPEST = 16
 """Maximum folders in the path of an error page for which its links are made relative."""
+FIRST_PAGE = ("", "index.html")
 EVENTS = "events"
 ICON = "favicon.ico"
 """Path of the icon, which browsers request by default. The site has none; the answer is empty, not an error."""
@@ -213,6 +222,7 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
     " base-uri 'none'; form-action 'none'"
 )
+NO_FORMS, OWN_FORMS = "form-action 'none'", "form-action 'self'"
 _OWN_POLICY = re.compile(rb'<meta http-equiv="Content-Security-Policy" content="([^"<>]{1,2000})">')
 OWN_POLICY_WITHIN = 1_000
 """Bytes at a page's start that may contain its own policy, which allows its script and style by hash."""
@@ -222,7 +232,7 @@ FOR_EVER = "public, max-age=31536000, immutable"
 NO_CACHE = "no-cache"
 ALWAYS = {
     "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
+    "referrer-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }
@@ -261,6 +271,8 @@ class Site:
         self._feed = feed
         self._url = url
         self._links = tuple(links)
+        self.practice = False
+        """True if the first page offers games to people."""
         self.frames = tuple(frames)
         self.show(competitions)
 
@@ -278,6 +290,7 @@ class Site:
             url=self._url,
             embeds=bool(self.frames),
             links=self._links,
+            practice=self.practice,
         )
 
 
@@ -351,7 +364,8 @@ class Application:
             self.failed(error, path)
             return self._error(path, 500)
         frames = self._site.frames if path.startswith(FRAMED) else ()
-        return self._error(path, 404) if found is None else _answer(request, found, frames)
+        forms = self._site.practice and path in FIRST_PAGE
+        return self._error(path, 404) if found is None else _answer(request, found, frames, forms=forms)
 
     async def _refused(self, request: Request, error: Exception) -> Response:
         status, more = (error.status_code, error.headers) if isinstance(error, HTTPException) else (500, None)
@@ -363,7 +377,7 @@ class Application:
         # The page's links have one `..` per folder of the path, so deep paths are not followed.
         path = path if path.count("/") <= DEEPEST else ""
         page = self._site.website.error(path, HTTPStatus(status).phrase, text or SAID.get(status, ""))
-        headers = _headers(kept(page)) | {"cache-control": "no-store"}
+        headers = page_headers(page) | {"cache-control": "no-store"}
         if status in (HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.TOO_MANY_REQUESTS):
             headers["retry-after"] = str(RETRY_SECONDS)
         return Response(page.body, status, headers)
@@ -382,12 +396,12 @@ class Application:
         self._cache.forget(set(competitions))
 
 
-def _answer(request: Request, found: Kept, frames: Sequence[str]) -> Response:
+def _answer(request: Request, found: Kept, frames: Sequence[str], *, forms: bool) -> Response:
     """Return a response with the page, or with status 304 if the client has it already.
 
-    `frames`: origins whose pages may show it.
+    `frames`, `forms`: see `page_headers`.
     """
-    headers = _headers(found, frames)
+    headers = page_headers(found.page, frames, forms=forms)
     compressed = found.compressed is not None and _takes_gzip(request.headers.get("accept-encoding", ""))
     headers["etag"] = f'"{found.tag}{"-gzip" * compressed}"'
     headers["cache-control"] = FOR_EVER if found.page.for_ever else NO_CACHE
@@ -403,17 +417,22 @@ def _answer(request: Request, found: Kept, frames: Sequence[str]) -> Response:
 
 def private_page(page: Page, status: int = 200, **headers: str) -> Response:
     """Return a response with a page that only its visitor may keep, and whose forms may be sent to this site."""
-    policy = POLICY.replace("form-action 'none'", "form-action 'self'") + "; frame-ancestors 'none'"
-    own = {"content-type": page.kind, "content-security-policy": policy, "cache-control": "no-store"}
-    return Response(
-        page.body, status, ALWAYS | own | {name.replace("_", "-"): each for name, each in headers.items()}
-    )
+    own = page_headers(page, forms=True) | {"cache-control": "no-store"}
+    return Response(page.body, status, own | {name.replace("_", "-"): each for name, each in headers.items()})
 
 
-def _headers(found: Kept, frames: Sequence[str] = ()) -> dict[str, str]:
-    page = found.page
+def page_headers(page: Page, frames: Sequence[str] = (), *, forms: bool = False) -> dict[str, str]:
+    """Return the headers of a page.
+
+    Args:
+        page: the page.
+        frames: origins whose pages may show it.
+        forms: whether its forms may be sent to this site.
+    """
     own = _OWN_POLICY.search(page.body, 0, OWN_POLICY_WITHIN) if page.kind.startswith("text/html") else None
     policy = POLICY if own is None else own[1].decode()
+    if forms:
+        policy = policy.replace(NO_FORMS, OWN_FORMS)
     ancestors = " ".join(frames) or "'none'"
     policy = f"{policy}; frame-ancestors {ancestors}"
     return ALWAYS | {"content-type": page.kind, "content-security-policy": policy}

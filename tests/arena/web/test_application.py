@@ -78,7 +78,7 @@ def pages(monkeypatch: pytest.MonkeyPatch, clients: Clients) -> Pages:
 
 EVERYWHERE = {
     "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
+    "referrer-policy": "same-origin",
 }
 
 
