@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from arena.replay import Story
     from arena.statistics import Reported
 
-NAMES = ("site.css", "site.js", "live.css")
+NAMES = ("site.css", "site.js", "live.css", "play.css")
+WITH_DRAWINGS = ("live.js", "game.js", "play.js")
+"""Scripts that draw boards."""
 DRAWING = "drawing.css"
 LARGE = """
 :host(.large) { display: flex; flex-direction: column; gap: 1vmin; }
@@ -88,10 +90,10 @@ def _contents() -> dict[str, bytes]:
     # Imported late: a tournament's report has no boards, and boards import the words of all games.
     from arena.viewer import drawing_script, drawing_style, shared_assets  # noqa: PLC0415
 
-    # Each script gets its own scope, because the drawings and the scripts may use the same names.
-    live = b'(() => {\n"use strict";\n%b\n{\n%b}\n})();\n' % (drawing_script().encode(), _own("live.js"))
-    game = b'(() => {\n"use strict";\n%b\n{\n%b}\n})();\n' % (drawing_script().encode(), _own("game.js"))
-    drawn = {"live.js": live, "game.js": game, DRAWING: f"{drawing_style()}{LARGE}".encode()}
+    drawn = {DRAWING: f"{drawing_style()}{LARGE}".encode()}
+    for name in WITH_DRAWINGS:
+        # Each script gets its own scope, because the drawings and the scripts may use the same names.
+        drawn[name] = b'(() => {\n"use strict";\n%b\n{\n%b}\n})();\n' % (drawing_script().encode(), _own(name))
     return {name: _own(name) for name in NAMES} | drawn | shared_assets()
 
 

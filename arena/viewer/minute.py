@@ -44,6 +44,8 @@ class Minute(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Hidden information, in one or two sentences."""
     text: str
     """Rules in short, in Markdown: about two hundred words."""
+    tasks: dict[str, str] = {}
+    """What a person is to do in each window, in one sentence, by the window's name."""
     pictures: Annotated[tuple[Position, ...], Meta(max_length=MOST_PICTURES)] = ()
 
 

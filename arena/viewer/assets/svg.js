@@ -122,3 +122,14 @@ const natural = (pictures) => el("div", { class: "cards natural" }, pictures.map
   const [, , wide, tall] = each.getAttribute("viewBox").split(" ");
   return grown(each, { width: `${wide / 16}em`, height: `${tall / 16}em` }, []);
 }));
+
+// --- A person's turn. `ctx.draft` is `{ window, text }` then: the name of the open window, and what is typed so far. A node
+// that can be named has a word in `data-says`; a click on it makes the text what the drawing's `say(text, word, view, window)` returns.
+const says = (node, word, ctx) => (ctx.draft ? grown(node, { "data-says": word }, []) : node);
+const wordsIn = (text) => text.split(/[\s,]+/).filter(Boolean);
+const toggled = (words, word) => (words.includes(word) ? words.filter((each) => each !== word) : [...words, word]);
+
+// Buttons that say a word each: `[word, text, whether it is chosen]`.
+const choices = (heading, buttons, ctx) => el("div", { class: "choices", role: "group", "aria-label": heading }, el("h3", {}, heading),
+  buttons.map(([word, text, chosen]) => says(el("button", { type: "button", "aria-pressed": Boolean(chosen) }, text), word, ctx)));
+const seatChoices = (heading, seats, chosen, ctx) => choices(heading, seats.map((seat) => [String(seat), [badge(seat), ` ${who(seat, ctx.names)}`], seat === chosen]), ctx);

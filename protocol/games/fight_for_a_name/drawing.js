@@ -152,6 +152,7 @@ drawings["fight-for-a-name"] = (() => {
     const ground = titled(lying(x, y, R - 1.3, { class: `cell hex-${colour}${turned ? " turned" : ""}` }),
       [`${hex}: ${colour}${turned ? " since this round, for a banner" : ""}`, holder === undefined ? "" : `held by ${name(holder)}`,
         seats.length ? `here: ${listed(seats.map(name))}` : "", strength ? `own strength ${strength}` : ""].filter(Boolean).join(", "));
+    if (ctx.draft?.window === "move") says(ground, hex, ctx);
     if (hex === "Start") return [ground, [label(x, y - 20, "Start", { "font-size": 9, class: "strong" }), ...people(hex, x, y + 4, seats, view.seat, name)]];
     const above = [label(x - 9, y - 19, hex, { "font-size": 10, class: `strong on-${colour}` }), label(x + 9, y - 19, letter(colour), { "font-size": 8, class: `on-${colour}` })];
     if (holder !== undefined) {
@@ -174,7 +175,8 @@ drawings["fight-for-a-name"] = (() => {
     const [ground, above] = [[], []], state = { colours, holders, white, here, before: last && (view.history.at(-2) ?? { white: [], holders: {} }) };
     for (const [pillar, spots] of Object.entries(PILLARS)) {
       const [x, y] = middle(spots), seats = here[pillar] ?? [], name = (seat) => who(seat, ctx.names), long = spots.length > 1;
-      ground.push(titled(draw("g", { class: "pillar" }, spots.map(([px, py]) => lying(px, py, R - 1.3))), `${pillar}: pillar${seats.length ? `, here: ${listed(seats.map(name))}` : ""}`));
+      const column = titled(draw("g", { class: "pillar" }, spots.map(([px, py]) => lying(px, py, R - 1.3))), `${pillar}: pillar${seats.length ? `, here: ${listed(seats.map(name))}` : ""}`);
+      ground.push(ctx.draft?.window === "move" && view.mp !== null ? says(column, pillar, ctx) : column);
       above.push(label(x, spots[0][1] - (long ? 8 : 18), pillar, { "font-size": 10, class: "strong" }), ...people(pillar, x, y + (long ? 12 : 4), seats, view.seat, name));
     }
     for (const hex of Object.keys(places)) {
@@ -182,17 +184,17 @@ drawings["fight-for-a-name"] = (() => {
       ground.push(below);
       above.push(...top);
     }
-    const more = [], known = (view.setup ?? ctx.reveal ?? view.revealed)?.titles, since = (title) => view.claims[title]?.round ?? Infinity;
+    const more = ctx.draft ? chooser(view, ctx) : [], known = (view.setup ?? ctx.reveal ?? view.revealed)?.titles, since = (title) => view.claims[title]?.round ?? Infinity;
     if (view.title) more.push(el("p", {}, `${who(view.seat, ctx.names)} is ${view.title}.`));
-    else if (view.mp !== undefined && view.mp !== null) more.push(el("p", {}, `${who(view.seat, ctx.names)} has ${counts(view.mp, "movement point")}; crests: ${listed(Object.keys(view.crests))}.`));
+    else if (view.mp !== undefined && view.mp !== null) more.push(el("p", {}, `${who(view.seat, ctx.names)}: ${counts(view.mp, "movement point")}; crests: ${listed(Object.keys(view.crests))}.`));
     const titles = Object.keys(known ?? view.claims).sort((a, b) => since(a) - since(b) || (a < b ? -1 : 1));
     if (titles.length) more.push(el("h3", {}, known ? "Banners" : "Banners claimed"), natural(titles.map((title) => banner(title, view.claims[title], coloursOf(title, view, ctx, colours), ctx.names))));
-    if (view.round === 0 && view.numbers) more.push(el("p", {}, `The timed game: which of ${listed(view.numbers)} make ${view.target}?`));
+    if (view.round === 0 && view.numbers && !ctx.draft) more.push(el("p", {}, `The timed game: which of ${listed(view.numbers)} make ${view.target}?`));
     return {
       heading: ctx.reveal ? "the end" : view.rounds ? `round ${view.round} of ${view.rounds}` : `round ${view.round}, ${view.phase.replaceAll("_", " ")}`,
       legend: `A hex has its number and the first letter of its colour (W: white); a flag names its holder, arrows show who moved. `
         + `${view.players ? "The list: what each bot has of its best banner." : "The list: which hexes each bot holds."} MP: movement points.`,
-      node: el("div", { class: "duo" }, picture(WIDTH, HEIGHT, inWords(here, holders, ctx.names), ground, trails(view, positions), above), race(view, ctx, colours, holders)),
+      node: el("div", { class: "duo" }, picture(WIDTH, HEIGHT, inWords(here, holders, ctx.names), ground, ctx.draft ? planned(view, ctx) : trails(view, positions), above), race(view, ctx, colours, holders)),
       more,
     };
   }
@@ -205,5 +207,117 @@ drawings["fight-for-a-name"] = (() => {
       text: view.players.map((player, seat) => (claimed[seat] ? `is ${claimed[seat].title}` : `at ${player.position}, ${counts(Object.keys(player.crests).length, "crest")}, ${counts(player.mp, "movement point")}`)) };
   }
 
-  return { name: "The Fight For a Name", board, scores };
+  // --- A person's turn. In the window `move` a click on a hex leads the path there; after `put` it adds strength; a seat gets a gift.
+  const EXITS = { phi: { S: "1" }, psi: { N: "36" }, mu: { SW: "3", S: "6" }, lambda: { SE: "2", S: "4" }, sigma: { N: "33", NW: "35" },
+    theta: { N: "31", NE: "34" }, omega: { NW: "10", SW: "17" }, delta: { NE: "7", SE: "14" }, gamma: { SW: "30", NW: "23" }, xi: { SE: "27", NE: "20" } };
+  const ASKING = [["body", 1], ["parting", 1], ["other", 1], ["neither", 1], ["crest", 0]], COLOURS = ["red", "orange", "yellow", "green", "blue", "purple"];
+  const isAt = ([x, y]) => ([px, py]) => Math.hypot(px - x, py - y) < 2;
+
+  function stepFrom(place, way) {
+    if (PILLARS[place]) return EXITS[place][way] ?? null;
+    const there = isAt([places[place][0] + WAYS[way][0], places[place][1] + WAYS[way][1]]);
+    return hexes.find((hex) => there(places[hex])) ?? Object.keys(PILLARS).find((pillar) => PILLARS[pillar].some(there)) ?? null;
+  }
+
+  // Where a path leads, place by place, as far as it is one.
+  function walked(start, path) {
+    const passed = [start];
+    for (const way of path) {
+      const next = WAYS[way] ? stepFrom(passed.at(-1), way) : null;
+      if (next === null) break;
+      passed.push(next);
+    }
+    return passed;
+  }
+
+  // The shortest path between two places, over hexes alone; a pillar is entered straight, if it can be.
+  function pathTo(start, goal) {
+    for (const way of PILLARS[goal] ? Object.keys(WAYS) : []) {
+      for (let steps = 1; steps < 14; steps += 1) if (walked(start, Array(steps).fill(way))[steps] === goal) return Array(steps).fill(way);
+    }
+    const reached = new Map([[start, []]]);
+    for (const [place, path] of reached) {
+      if (place === goal) return path;
+      if (PILLARS[place] && place !== start) continue;
+      for (const way of Object.keys(WAYS)) {
+        const next = stepFrom(place, way);
+        if (next !== null && !reached.has(next)) reached.set(next, [...path, way]);
+      }
+    }
+    return null;
+  }
+
+  // A move as it is typed: its path, and then what it puts or gives to whom.
+  function read(text) {
+    const words = wordsIn(text), from = words.findIndex((word) => ["put", "give"].includes(word.toLowerCase()));
+    const path = (from < 0 ? words : words.slice(0, from)).map((word) => word.toUpperCase()).filter((word) => WAYS[word]);
+    const spent = from < 0 ? [] : words.slice(from + 1).map((word) => word.split(":")).filter((pair) => pair.length === 2);
+    return { path, key: from < 0 ? null : words[from].toLowerCase(), spent: Object.fromEntries(spent.map(([where, amount]) => [where, Number(amount)])) };
+  }
+
+  function moved({ path, key, spent }) {
+    const given = Object.entries(spent).filter(([, amount]) => amount > 0);
+    return [...path, ...(given.length ? [key, ...given.map((pair) => pair.join(":"))] : [])].join(" ") || (key === "give" ? "none" : "stay");
+  }
+
+  function say(text, word, view, window) {
+    const [first, second] = word.split(" ");
+    if (window === "challenge") return toggled(wordsIn(text).filter((each) => each !== "none"), word).sort((a, b) => a - b).join(" ") || "none";
+    if (window === "pillar") return asked(wordsIn(text), word, view);
+    if (window !== "move" || (!second && !spot(word))) return WAYS[word] ? [...wordsIn(text).filter((each) => each !== "stay"), word].join(" ") : word;
+    const move = read(text);
+    if (second) {
+      const before = move.key === first ? move.spent : {};
+      return moved({ ...move, key: first, spent: { ...before, [second]: first === "give" ? ((before[second] ?? 0) + 1) % 3 : (before[second] ?? 0) + 1 } });
+    }
+    const passed = walked(view.position, move.path), seen = passed.indexOf(word);
+    if (seen >= 0) return moved({ ...move, path: move.path.slice(0, seen === passed.length - 1 ? Math.max(0, seen - 1) : seen) });
+    const before = PILLARS[word] ? [] : move.path.slice(0, passed.length - 1), path = pathTo(PILLARS[word] ? view.position : passed.at(-1), word);
+    return path ? moved({ ...move, path: [...before, ...path] }) : text;
+  }
+
+  // A pillar is asked word by word: the next that is missing is a title or a colour; another of its kind replaces the last.
+  const WANTED = ASKING.flatMap(([key, more]) => (key === "crest" ? ["title"] : key === "neither" ? ["title", "title"] : ["title", "colour"]).slice(0, more + 1));
+  function asked(words, word) {
+    const given = words.filter((each) => !ASKING.some(([key]) => key === each.toLowerCase())), kind = COLOURS.includes(word) ? "colour" : "title";
+    const seen = kind === "title" ? given.indexOf(word) : -1, said = [];
+    let filled = given, next = 0;
+    if (seen >= 0) filled = given.slice(0, seen);
+    else if (WANTED[given.length] === kind) filled = [...given, word];
+    else if (WANTED[given.length - 1] === kind) filled = [...given.slice(0, -1), word];
+    for (const [key, more] of ASKING) {
+      if (next < filled.length) said.push(key, ...filled.slice(next, next + 1 + more));
+      next += 1 + more;
+    }
+    return said.join(" ");
+  }
+
+  function planned(view, ctx) {
+    const passed = ctx.draft.window === "move" && view.position ? walked(view.position, read(ctx.draft.text).path) : [];
+    const spots = passed.map((place) => spot(place)), ends = spots.length > 1 ? [spots.at(-2), spots.at(-1)] : null;
+    if (!ends) return [];
+    const drawn = () => [draw("polyline", { points: points(spots.slice(0, -1)) }), arrow(...ends[0], ...ends[1], 0, 4)];
+    return [draw("g", { class: "trail halo" }, drawn()), draw("g", { class: `trail draft s${view.seat % 8}` }, drawn())];
+  }
+
+  // What a click on the board cannot say, below it.
+  function chooser(view, ctx) {
+    const { window, text } = ctx.draft, words = wordsIn(text);
+    if (window === "challenge") {
+      const sum = words.reduce((all, word) => all + (view.numbers[word] ?? 0), 0);
+      return [choices(`Which numbers make ${view.target}? Chosen: ${sum}`, view.numbers.map((number, n) => [String(n), String(number), words.includes(String(n))]), ctx)];
+    }
+    if (window === "pillar") {
+      const { titles, pillar } = view.visits.at(-1);
+      return [el("p", {}, `${pillar ?? "The pillar"} shows six titles. Say in this order: a title and a colour (is it its body colour?), a title and a colour (its parting colour?), a title and a colour (you learn another that it has not), two titles (colours that neither has), and a title whose crest you get.`),
+        choices("Titles", titles.map((title) => [title, title, words.includes(title)]), ctx), choices("Colours", COLOURS.map((colour) => [colour, colour]), ctx)];
+    }
+    if (window !== "move") return [seatChoices("One of", view.candidates ?? [], Number(text.trim() || NaN), ctx)];
+    const move = read(text), seats = Object.keys(view.positions);
+    if (view.title) return [choices("Gifts: 2 movement points to one, or 1 each to two", seats.map((seat) => [`give ${seat}`, [badge(seat), ` ${who(seat, ctx.names)}${move.spent[seat] ? ` +${move.spent[seat]}` : ""}`], Boolean(move.spent[seat])]), ctx)];
+    const steps = el("p", {}, `${counts(move.path.length, "step")} of ${view.mp}`), hexesHeld = (view.reached ?? []).filter((hex) => !view.white.includes(hex));
+    return [steps, ...(view.final_phase && hexesHeld.length ? [choices("Put movement points on a hex", hexesHeld.map((hex) => [`put ${hex}`, `${hex}${move.spent[hex] ? ` +${move.spent[hex]}` : ""}`, Boolean(move.spent[hex])]), ctx)] : [])];
+  }
+
+  return { name: "The Fight For a Name", board, scores, say };
 })();

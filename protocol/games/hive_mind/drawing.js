@@ -29,7 +29,7 @@ drawings["hive-mind"] = (() => {
           const own = hints.find((hint) => hint.round === hives[name].round);
           return { placed: Array.from({ length: ctx.seats }, (_, seat) => (own && seat === view.seat ? own.cells : null)), counts: hives[name].counts };
         });
-      return { name, values: reveal?.hives[name] ?? null, doubles: whose("doubles"), blocks: whose("blocks"), hints, guesses, rounds };
+      return { name, values: reveal?.hives[name] ?? null, doubles: whose("doubles"), blocks: whose("blocks"), hints, guesses, rounds, left: view.unused?.[name], own: view.seat };
     });
   }
 
@@ -120,10 +120,12 @@ drawings["hive-mind"] = (() => {
   function hivePicture(hive, ctx) {
     const all = settled(hive), at = all.length - 1, cells = all[at], last = hive.rounds[at], hint = ctx.reveal ? null : hive.hints.find((each) => each.round === at + 1);
     const [ground, figures, pills, taken] = [[], [], [], []];
+    const choosing = ctx.draft?.window === "round" && hive.left !== undefined, chosen = choosing ? letters(read(ctx.draft.text, [hive.name]).place[hive.name]) : [];
     [...LETTERS].forEach((letter, n) => {
       const [x, y] = places[letter], cell = cells?.[letter], value = hive.values?.[n];
       const gone = cell?.scoredIn !== undefined || (cell?.scored && !value);
-      ground.push(titled(standing(x, y, R - 1, { class: `cell ${gone ? "spent" : value ? `value${value}` : ""}` }), cellInWords(letter, n, hive, cell, at, ctx)));
+      const hex = titled(standing(x, y, R - 1, { class: `cell ${gone ? "spent" : value ? `value${value}` : ""}` }), cellInWords(letter, n, hive, cell, at, ctx));
+      ground.push(choosing ? grown(says(hex, `${hive.name} ${letter}`, ctx), { "aria-pressed": chosen.includes(letter) }, []) : hex);
       figures.push(label(value ? x - 10 : x, value ? y - 8 : y - 3, letter, { "font-size": value ? 11 : 14 }));
       if (value) figures.push(label(x + 2, y + 1, value, { class: `figure ${gone ? "spent" : ""}`, "font-size": 21 }));
       if (gone) figures.push(draw("path", { class: "burst thin-burst", d: `M${round(x - 12)} ${round(y + 12)}l24 -24` }));
@@ -134,7 +136,8 @@ drawings["hive-mind"] = (() => {
       if (text) pills.push(pill(x, y + R * 0.66, text, kind, `pill ${hive.name} ${at} ${letter}`));
     });
     const { lines, signs } = last ? shapesOf(hive.name, last.placed, at, taken) : { lines: [], signs: [] };
-    const looks = hint ? `${hint.cells} looks at ${hint.looks || "nothing"}: ${hint.total}` : at >= 0 ? `round ${at + 1}` : "";
+    if (chosen.length) lines.push(draw("path", { class: `shape s${hive.own % 8} draft`, d: closed(outline(chosen.map((letter) => places[letter]), R, 3)), "data-id": `draft ${hive.name}` }));
+    const looks = choosing ? `left: ${listed(hive.left, "no shape")}` : hint ? `${hint.cells} looks at ${hint.looks || "nothing"}: ${hint.total}` : at >= 0 ? `round ${at + 1}` : "";
     const names = (seats) => listed(seats.map((seat) => who(seat, ctx.names)));
     const said = [`Hive ${hive.name}${at >= 0 ? `, round ${at + 1}` : ""}: ${[...LETTERS].map((letter, n) => cellInWords(letter, n, hive, cells?.[letter], at, ctx)).join("; ")}`];
     if (hint) said.push(looks);
@@ -170,7 +173,7 @@ drawings["hive-mind"] = (() => {
           label(WIDE - 8, y - 4, total, { class: "figure right", "font-size": 22 }), label(66, y + 21, news, { class: "gained start", "font-size": 11 })]);
     });
     const title = points ? ctx.reveal ? "Points at the end" : "Points" : "Points are secret until the end";
-    return grown(picture(WIDE, TALL + 14, `${title}: ${said.join("; ")}`, label(8, 14, title, { "font-size": 16, class: "strong start" }), rows), { class: "lead" }, []);
+    return grown(picture(WIDE, TALL + 14, `${title}: ${said.join("; ")}`, label(8, 14, title, { "font-size": 16, class: "strong start" }), rows), { class: ctx.draft ? null : "lead" }, []);
   }
 
   // What a seat was told: its hints, the latest first.
@@ -204,6 +207,7 @@ drawings["hive-mind"] = (() => {
     const told = !all && view.seat !== null && view.told.some((event) => event.type === "hint");
     const guesses = guessTable(hives, ctx);
     const purse = view.wallet && view.window === "round" ? [el("p", { class: "soft" }, `${counts(view.wallet.garnets, "garnet")}; free Doubles: ${view.wallet.free_doubles}, free Blocks: ${view.wallet.free_blocks}`)] : [];
+    const turn = ctx.draft ? chooser(view, ctx) : [];
     return {
       heading: ctx.reveal ? "the end" : view.window === "round" ? `round ${view.round} on ${view.hives.length === 1 ? "Hive" : "Hives"} ${listed(view.hives)}`
         : view.window ? { scores: "scores are guessed", give_token: "a token may be given", break_tie: "a tie is to be broken" }[view.window] : "after all rounds",
@@ -211,7 +215,7 @@ drawings["hive-mind"] = (() => {
         ? "The number in a hex is its value. An outline is a bot's shape of the latest round; ×2: two shapes share a hex. From round 2 on a hex with an odd number of shapes scores for all of them, once. Gold: doubled; B: by a Block."
         : `${view.seat === null ? "" : "The outline is the bot's own shape, rings are the hexes that it looks at. "}×2: so many shapes lay over a hex in the latest round; a stroke: it has scored.`,
       node: cards([...hives.map((hive) => hivePicture(hive, ctx)), told ? hintsPicture(view, ctx) : tally(view, ctx)], 300),
-      more: [...purse, ...(guesses ? [guesses] : [])],
+      more: [...turn, ...purse, ...(guesses ? [guesses] : [])],
     };
   }
 
@@ -221,5 +225,71 @@ drawings["hive-mind"] = (() => {
     return { what: "points", of: all.map(sum), text: all.map((each) => `hexes ${each.hexes}, guesses ${each.guesses}, blocks ${each.blocks}${each.score_guesses ? `, guesses of scores ${each.score_guesses}` : ""}`) };
   }
 
-  return { name: "Hive Mind", board, scores };
+  // --- A person's turn. Words: `Charge A` for a hex of a shape, `double Charge`, `guess Charge A` for the next value of a hex,
+  // `guess Charge` for no guess, a seat, `2 +` and `2 -` for a guess of its points.
+  function read(text, hives) {
+    const action = { place: {}, double: [], block: [], guess: {} }, words = wordsIn(text);
+    const named = (word) => hives.find((hive) => hive.toLowerCase() === word?.toLowerCase()) ?? word;
+    for (let at = 0; at < words.length;) {
+      const key = words[at].toLowerCase();
+      if (key === "none") at += 1;
+      else if (key === "guess") { action.guess[named(words[at + 1])] = words[at + 2] ?? ""; at += 3; }
+      else if (key in action) { action[key].push(named(words[at + 1])); at += 2; }
+      else { action.place[named(words[at])] = (words[at + 1] ?? "").toUpperCase(); at += 2; }
+    }
+    return action;
+  }
+
+  const spoken = ({ place, double, block, guess }) => [...Object.entries(place).filter(([, cells]) => cells).map((pair) => pair.join(" ")),
+    ...double.map((hive) => `double ${hive}`), ...block.map((hive) => `block ${hive}`), ...Object.entries(guess).map(([hive, values]) => `guess ${hive} ${values}`)].join(" ");
+  const guessed = (text) => Object.fromEntries(wordsIn(text).filter((word) => /^\d:-?\d+$/.test(word)).map((word) => word.split(":").map(Number)));
+
+  function say(text, word, view, window) {
+    const [first, second, third] = word.split(" ");
+    if (window === "scores" && second) {
+      const points = guessed(text);
+      points[first] = (points[first] ?? 10) + (second === "+" ? 1 : -1) * (first in points ? 1 : 0);
+      return Object.entries(points).map((pair) => pair.join(":")).join(" ");
+    }
+    if (window !== "round" || !second) return word;
+    const action = read(text, view.hives);
+    if (first === "double" || first === "block") action[first] = toggled(action[first], second);
+    else if (first === "guess" && third) {
+      const values = action.guess[second] ?? "1".repeat(LETTERS.length), at = LETTERS.indexOf(third);
+      action.guess[second] = values.slice(0, at) + (Number(values[at]) % 3 + 1) + values.slice(at + 1);
+    } else if (first === "guess") delete action.guess[second];
+    else {
+      const cells = letters(action.place[first]), left = toggled(cells, second);
+      action.place[first] = (left.length > 3 ? [second] : left).sort().join("");
+    }
+    return spoken(action);
+  }
+
+  // What is bought and guessed, below the board.
+  function chooser(view, ctx) {
+    const { window, text } = ctx.draft, others = ctx.names.map((_, seat) => seat).filter((seat) => seat !== view.seat);
+    if (window === "break_tie") return [seatChoices("Who is to go", view.tied, Number(text.trim() || NaN), ctx)];
+    if (window === "give_token") return [seatChoices("Who gets a token", others, Number(text.trim() || NaN), ctx)];
+    if (window === "scores") {
+      const points = guessed(text);
+      return others.map((seat) => choices(`Points of ${who(seat, ctx.names)}: ${points[seat] ?? "no guess"}`, [[`${seat} -`, "one less"], [`${seat} +`, seat in points ? "one more" : "guess"]], ctx));
+    }
+    const action = read(text, view.hives), bought = (key, name) => choices(name, view.hives.map((hive) => [`${key} ${hive}`, `${name} on ${hive}`, action[key].includes(hive)]), ctx);
+    if (view.round === 2) return [bought("double", "Double"), bought("block", "Block")];
+    return view.round === 3 ? [el("h3", {}, "Guess the values: a point for all 1s, for all 2s, for all 3s. A click on a hex changes its value."),
+      cards(view.hives.map((hive) => guessPicture(hive, action.guess[hive], ctx)), 220), choices("No guess", Object.keys(action.guess).map((hive) => [`guess ${hive}`, `None for ${hive}`]), ctx)] : [];
+  }
+
+  function guessPicture(hive, values, ctx) {
+    const hexes = [...LETTERS].map((letter, n) => {
+      const [x, y] = places[letter], value = values?.[n];
+      return says(titled(draw("g", {}, standing(x, y, R - 1, { class: `cell ${value ? `value${value}` : ""}` }), label(x - 10, y - 8, letter, { "font-size": 11 }),
+        label(x + 2, y + 1, value ?? "?", { class: "figure", "font-size": 21 })), `${letter}: ${value ?? "no guess"}`), `guess ${hive} ${letter}`, ctx);
+    });
+    const counted = values ? `, ${SETS.map((digit) => `${[...values].filter((each) => each === digit).length} of ${digit}`).join(", ")} (there are 5, 4 and 3)` : "";
+    return picture(WIDE, TALL, `Guess of ${hive}${counted}`, label(8, 14, `${hive}${values ? "" : ": no guess"}`, { "font-size": 16, class: "strong start" }),
+      label(WIDE - 8, 30, values ? `1s, 2s, 3s: ${SETS.map((digit) => [...values].filter((each) => each === digit).length).join(", ")} (5, 4, 3)` : "", { "font-size": 12, class: "right" }), hexes);
+  }
+
+  return { name: "Hive Mind", board, scores, say };
 })();

@@ -204,7 +204,8 @@ drawings.mist = (() => {
       const misty = layer ? !layer.sight.has(cell) : held === undefined;
       const said = held === undefined ? (cell in old ? `remembered: ${who(old[cell], ctx.names)}` : "in mist") : isSeat(held) ? who(held, ctx.names) : held;
       const gone = seen.lost.filter(([lost]) => lost === cell).map(([, seat]) => `; a piece of ${who(seat, ctx.names)} is lost here${seen.spotted.includes(cell) ? ", for it was spotted" : ""}`);
-      ground.push(titled(standing(x, y, R - 1, { class: `cell ${held === "blocked" && !misty ? "blocked" : misty ? "unseen" : "seen"}` }), `${cell}: ${said}${gone.join("")}`));
+      const hex = titled(standing(x, y, R - 1, { class: `cell ${held === "blocked" && !misty ? "blocked" : misty ? "unseen" : "seen"}` }), `${cell}: ${said}${gone.join("")}`);
+      ground.push(ctx.draft?.window === "turn" && !view.forbidden.includes(cell) ? says(hex, cell, ctx) : hex);
       if (misty) clouds.push(fog(cell));
       if (isSeat(held)) {
         const unknown = layer && !(cell in layer.pieces);
@@ -221,6 +222,10 @@ drawings.mist = (() => {
     });
     const looking = host ? view.spotting.findIndex((cells) => cells.length) : -1;
     const gaze = looking < 0 ? [] : [draw("path", { class: `gaze p${looking}`, d: closed(outline(centres(view.spotting[looking]), R, 5)) })];
+    // What a person is about to place, and what it would let them see.
+    const chosen = ctx.draft ? cellsIn(ctx.draft.text) : [], reach = CELLS.filter((cell) => chosen.some((each) => within(each, cell, RADIUS[chosen.length] ?? 0)));
+    if (chosen.length) gaze.push(draw("path", { class: `gaze p${view.seat}`, d: closed(outline(centres(reach), R, 5)) }));
+    marks.push(...chosen.map((cell) => grown(piece(cell, view.seat, "draft", `draft ${cell}`), { "aria-hidden": "true" }, [])));
     const lost = seen.lost.map((each) => lostPiece(each, shown, view));
     marks.push(...lost.map(([, cross]) => cross));
     for (const cell of seen.spotted) marks.push(glance(cell, seen));
@@ -250,5 +255,14 @@ drawings.mist = (() => {
       text: [0, 1].map((seat) => `groups ${listed((groups[seat] ?? []).slice(0, 12), "none")}`) };
   }
 
-  return { name: "Mist", board, scores };
+  // --- A person's turn: a click on a cell takes it, or takes it back. One too many replaces the last.
+  const cellsIn = (text) => wordsIn(text.toUpperCase()).filter((word) => word in places);
+
+  function say(text, word, view) {
+    if (!(word in places)) return word;
+    const cells = toggled(cellsIn(text), word), most = view.pieces[1];
+    return (cells.length > most ? [...cells.slice(0, most - 1), word] : cells).join(" ");
+  }
+
+  return { name: "Mist", board, scores, say };
 })();

@@ -180,7 +180,8 @@ drawings.pointing = (() => {
       (number === most ? nodes : earlier).push(el("h3", { class: "mid" }, `Round ${number}`), natural(sectionPictures(sections, played)));
     }
     const own = (view.targets ?? []).map((seat, at) => `round ${at + 1}: ${seat === null ? "nobody" : who(seat, ctx.names)}`);
-    if (!nodes.length) nodes.push(el("p", {}, "There is no map yet: the first round is being played."));
+    if (ctx.draft) nodes.unshift(ctx.draft.window === "vote" ? seatChoices("Who is to go", view.tied, seatIn(ctx.draft.text), ctx) : pointed(view, ctx));
+    else if (!nodes.length) nodes.push(el("p", {}, "There is no map yet: the first round is being played."));
     return {
       heading: over ? "the end" : view.tied.length ? `a vote on ${listed(view.tied.map((seat) => who(seat, ctx.names)))}` : view.round <= 3 ? `round ${view.round}` : "after three rounds",
       legend: rounds.length ? "Arrows: who points at whom. In a chain each bot gets a point for every bot after it; loops get nothing. Dashed: cut off. "
@@ -196,5 +197,24 @@ drawings.pointing = (() => {
     return all ? { what: "points", of: ctx.names.map((_, seat) => all[seat] ?? 0) } : null;
   }
 
-  return { name: "Pointing", board, scores };
+  // --- A person's turn: the others around the own seat, and an arrow to the one that is pointed at.
+  const seatIn = (text) => (/^\d{1,2}$/.test(text.trim()) ? Number(text) : null);
+  const say = (text, word) => (text.trim() === word ? "nobody" : word);
+
+  function pointed(view, ctx) {
+    const [WIDE, HIGH, ACROSS, UP] = [380, 330, 140, 118], middle = [WIDE / 2, HIGH / 2 - 4], target = seatIn(ctx.draft.text);
+    const others = ctx.names.map((_, seat) => seat).filter((seat) => seat !== view.seat);
+    const placeOf = (at) => [middle[0] + ACROSS * Math.sin((2 * Math.PI * at) / others.length), middle[1] - UP * Math.cos((2 * Math.PI * at) / others.length)];
+    const seats = others.map((seat, at) => {
+      const [x, y] = placeOf(at), name = who(seat, ctx.names);
+      const node = draw("g", { class: "choice", "aria-pressed": seat === target }, draw("rect", { class: "hit", x: round(x - 46), y: round(y - 22), width: 92, height: 46, rx: 8 }), token(x, y - 4, seat, 15),
+        nameTag(x - Math.min(44, 3.1 * [...name].length), y + 17, 90, seat, ctx.names, "", 11));
+      return says(titled(node, `seat ${seat}: ${name}`), String(seat), ctx);
+    });
+    const at = others.indexOf(target), way = at < 0 ? null : draw("g", { class: `trail s${view.seat % 8}`, "data-id": "draft" }, arrow(...middle, ...placeOf(at), 19, 26));
+    const said = `Whom to point at. ${target === null ? "Nobody is chosen" : `Chosen: ${who(target, ctx.names)}`}`;
+    return natural([picture(WIDE, HIGH, said, way, seats, token(...middle, view.seat, 17, "own"), label(middle[0], middle[1] + 29, "you", { "font-size": 12, class: "strong" }))]);
+  }
+
+  return { name: "Pointing", board, scores, say };
 })();

@@ -14,10 +14,10 @@ drawings["runes-to-ruins"] = (() => {
   }
 
   // A card: whose it is, what stands on the grid of seven by five points, and lines below it.
-  function card(seat, note, said, ctx, cells, runes, below) {
+  function card(seat, note, said, ctx, cells, runes, below, tall = TALL) {
     const pegs = Array.from({ length: 35 }, (_, at) => draw("circle", { class: "peg", cx: (at % 7) * STEP, cy: Math.floor(at / 7) * STEP, r: 1.4 }));
-    return picture(WIDE, TALL, `${who(seat, ctx.names)}${note ? `, ${note}` : ""}; ${said}`,
-      draw("rect", { class: "card", x: 1.5, y: 1.5, width: WIDE - 3, height: TALL - 3, rx: 8 }),
+    return picture(WIDE, tall, `${who(seat, ctx.names)}${note ? `, ${note}` : ""}; ${said}`,
+      draw("rect", { class: "card", x: 1.5, y: 1.5, width: WIDE - 3, height: tall - 3, rx: 8 }),
       token(16, 17, seat, 10), nameTag(30, 17, note ? 66 : 122, seat, ctx.names, "strong"), note ? label(WIDE - 8, 17, note, { "font-size": 9, class: /^found/.test(note) ? "found ends" : "strong ends" }) : null,
       draw("g", { transform: `translate(${LEFT} ${TOP})` }, cells, pegs, runes), below);
   }
@@ -218,8 +218,8 @@ drawings["runes-to-ruins"] = (() => {
       legend: known ? "A full square: the rune is known; a half one: a group of it. Dots: the groups that are possible still, Divine above Mundane. Below: runes whose position is open, and groups that were counted."
         : "Squares: the best guess at each symbol, or how a guess compares: ✓ in place, ↔ elsewhere in the symbol, ≈ shares a group. "
           + "A symbol of which 6 of 6 are in place is found. 10 mantra or more at the end cost the token.",
-      node: cards(shown, 220),
-      more: tried.length ? [el("h3", {}, guesses ? "Each bot's last guess" : "Guesses of the last four rounds, the latest first"), cards(tried.slice(0, 12), 220)] : [],
+      node: ctx.draft?.window === "symbol" ? chooser(view, ctx)[0] : cards(shown, 220),
+      more: [...(ctx.draft && ctx.draft.window !== "symbol" ? chooser(view, ctx) : []), ...(tried.length ? [el("h3", {}, guesses ? "Each bot's last guess" : "Guesses of the last four rounds, the latest first"), cards(tried.slice(0, 12), 220)] : [])],
     };
   }
 
@@ -231,5 +231,82 @@ drawings["runes-to-ruins"] = (() => {
       text: view.holdings.map((each) => `insight ${each.insight}, mantra ${each.mantra}${each.discovered ? `, discovered in round ${each.discovered}` : ""}`) };
   }
 
-  return { name: "Runes to Ruins", board, scores };
+  // --- A person's turn. A symbol or a guess is six runes; a position that was emptied is `?` until a rune fills it.
+  // Words: a rune; `at 3` for a position; a group; `seat 2`; and the beginning of a part, such as `vote 13` or `divine`.
+  const RUNES_TAKEN = ["assign", "except", "mirror", "rune", "has", "line", "most", "guess"], LISTS = ["assign", "except", "most", "guess", "pattern"];
+  const CONDITIONS = ["most line segments", "fewest line segments", "most straight lines", "fewest straight lines", "most joined pairs", "most runes of one group", "most runes sharing a group",
+    "most runes others use", "fewest runes others use", "least insight", "least mantra received", "fewest visions used", "one for each Mundane group", "one for each Divine group", "two to each, two more if undiscovered"];
+  const ASKED = { divine: "Who uses this Divine group?", mundane: "Who uses this Mundane group?", veil: "Turn answers about you round", assign: "A rune for each other seat", pattern: "Groups by position",
+    place: "Groups of others in a position", except: "Another rune of a seat", mirror: "What it asks about you", window: "The rune in a position", rune: "How many use a rune", count: "Runes of a group", has: "Has a seat this rune?", line: "How many have it in a row", shared: "What two seats share", most: "How many of these" };
+  const isRune = (word) => MUNDANE.includes(word.split(" ")[0]) && DIVINE.includes(word.split(" ")[1]);
+
+  // Six runes with another one: it fills the first gap, or comes after the last; one that is there goes.
+  function sixWith(runes, word) {
+    if (word.startsWith("at ")) return runes.map((each, at) => (at === Number(word.slice(3)) ? "?" : each));
+    if (runes.includes(word)) return runes.map((each) => (each === word ? "?" : each));
+    const gap = runes.indexOf("?");
+    if (gap >= 0) return runes.with(gap, word);
+    return runes.length < 6 ? [...runes, word] : runes;
+  }
+  const runesIn = (text) => text.split(",").map((each) => each.trim()).filter(Boolean);
+  const sixSaid = (runes) => (runes.every((each) => each === "?") ? "" : runes.join(", ").replace(/(, \?)+$/, ""));
+
+  function say(text, word, view, window) {
+    if (window === "symbol") return isRune(word) || word.startsWith("at ") ? sixSaid(sixWith(runesIn(text), word)) : [text.trim(), word].filter(Boolean).join(" ");
+    const parts = text.split(";").map((part) => part.trim()).filter((part) => part && part !== "none"), last = parts.at(-1) ?? "", [begun] = last.split(" ");
+    const written = (part) => [...parts.slice(0, -1), part].filter(Boolean).join("; ");
+    if (word === "none") return word;
+    if (isRune(word) && begun !== "guess" && RUNES_TAKEN.includes(begun)) {
+      return written(`${last}${LISTS.includes(begun) && isRune(last.split(" ").slice(-2).join(" ")) ? "," : ""} ${word}`);
+    }
+    if (isRune(word) || word.startsWith("at ")) {
+      const at = parts.findLastIndex((part) => part.startsWith("guess")), six = sixSaid(sixWith(runesIn(parts[at]?.slice(5) ?? ""), word));
+      const others = parts.filter((_, each) => each !== at);
+      return [...others, ...(six ? [`guess ${six}`] : [])].join("; ");
+    }
+    if (DIVINE.includes(word) || MUNDANE.includes(word)) {
+      const open = begun === "pattern" ? (last.includes(":") ? "," : ":") : "";
+      return written(`${last}${open} ${word}`.trim());
+    }
+    if (/^seat \d$/.test(word)) return written(`${last}${begun === "assign" && last !== "assign" ? "," : ""} ${word.slice(5)}${begun === "except" ? ":" : ""}`);
+    return toggled(parts, word).join("; ");
+  }
+
+  // All runes in rows of their Divine groups; those that are chosen are marked.
+  function palette(chosen, ctx) {
+    const cells = DIVINE.flatMap((divine, row) => MUNDANE.map((mundane, column) => {
+      const name = `${mundane} ${divine}`, at = `translate(${74 + column * 50} ${22 + row * 50})`;
+      return says(titled(draw("g", { class: "choice", transform: at, "aria-pressed": chosen.includes(name) }, draw("rect", { class: "hit", width: 48, height: 48, rx: 4 }), draw("rect", { class: `place ${chosen.includes(name) ? "known" : ""}`, width: 48, height: 48, rx: 4 }),
+        draw("g", { transform: "translate(6 6) scale(.9)" }, rune(name, 0, ctx))), name), name, ctx);
+    }));
+    const heads = MUNDANE.map((group, at) => label(98 + at * 50, 12, group, { "font-size": 11, class: "name" })).concat(DIVINE.map((group, at) => label(4, 46 + at * 50, group, { "font-size": 11, class: "start name" })));
+    return grown(picture(378, 324, "The runes", heads, cells), { class: "palette" }, []);
+  }
+
+  function chosenCard(runes, title, view, ctx) {
+    const cells = SIX.map((at) => {
+      const [left, top] = cornerOf(at), name = runes[at] ?? "?";
+      return says(titled(draw("g", { class: "choice" }, draw("rect", { class: `place hit ${name === "?" ? "" : "known"}`, x: left + 1, y: top + 1, width: 2 * STEP - 2, height: 2 * STEP - 2, rx: 3 }),
+        name === "?" ? label(left + STEP, top + STEP, at, { "font-size": 13, class: "name" }) : rune(name, at, ctx)), `position ${at}: ${name === "?" ? "empty" : name}`), `at ${at}`, ctx);
+    });
+    return card(view.seat, title, `${title}: ${runes.length ? runes.join(", ") : "no rune yet"}`, ctx, cells, [], [], TOP + 4 * STEP + 12);
+  }
+
+  function chooser(view, ctx) {
+    const { window, text } = ctx.draft, parts = text.split(";").map((part) => part.trim());
+    const guess = runesIn(window === "symbol" ? text : parts.findLast((part) => part.startsWith("guess"))?.slice(5) ?? "");
+    const runes = el("div", { class: "runes" }, chosenCard(guess, window === "symbol" ? "your symbol" : "your guess", view, ctx), palette(guess, ctx));
+    if (window === "symbol") return [runes];
+    const has = (part) => parts.includes(part), starts = (key) => parts.some((part) => part.split(" ")[0] === key);
+    const others = ctx.names.map((_, seat) => seat).filter((seat) => seat !== view.seat);
+    const fold = (name, ...nodes) => el("details", {}, el("summary", {}, name), nodes);
+    return [el("h3", {}, "A guess: six runes, in their positions"), runes,
+      choices("Vote for what pays insight next", CONDITIONS.map((name, at) => [`vote ${at + 1}`, `${at + 1} ${name}`, parts.some((part) => part === `vote ${at + 1}` || part.startsWith(`vote ${at + 1} `))]), ctx),
+      choices("Buy, for 1 insight each", [["told", "Be told which wins", has("told")], ["more votes", "Three votes more", has("more votes")], ...(view.may_abstain ? [["abstain", "Abstain (free)", has("abstain")]] : []), ...(view.may_light ? [["light", "Light", has("light")]] : [])], ctx),
+      fold("Ask about others", choices("Kinds of questions", Object.entries(ASKED).filter(([key]) => key !== "window" || view.may_window).map(([key, meaning]) => [key, `${key}: ${meaning}`, starts(key)]), ctx),
+        choices("Whom", others.map((seat) => [`seat ${seat}`, [badge(seat), ` ${who(seat, ctx.names)}`]]), ctx),
+        choices("Groups", [...DIVINE, ...MUNDANE].map((group) => [group, group]), ctx))];
+  }
+
+  return { name: "Runes to Ruins", board, scores, say };
 })();
