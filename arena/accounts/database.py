@@ -107,6 +107,7 @@ CREATE TABLE submissions (
     content TEXT,  -- hash of the bot's folder, once it is unpacked
     entered TEXT,  -- label of the version in the ledger
     verdict TEXT,  -- JSON
+    entry TEXT,  -- JSON: where and after which event it is being entered
     UNIQUE (team, request)
 );
 CREATE INDEX submissions_of_team ON submissions (team, id);
@@ -146,6 +147,7 @@ CREATE TABLE jobs (
     ended TEXT,
     cpu_ms INTEGER NOT NULL,  -- charged to the team
     failure TEXT,  -- why the arena failed at the last attempt
+    not_before TEXT,  -- when it is tried again
     UNIQUE (kind, subject)
 );
 CREATE INDEX jobs_to_do ON jobs (ended, holder, id);

@@ -6,11 +6,24 @@ from arena.checks.field import (
     FieldCheck,
     Forecast,
     RefusedCheck,
+    check_asked,
     check_field,
     exclude_broken_bots,
     forecast,
     forget_refusal,
+    never_started,
     read_refusal,
     write_refusal,
 )
-from arena.checks.trials import GameCheck, Trial, TrialSummary, check_bot, only_void
+from arena.checks.trials import (
+    GameCheck,
+    Trial,
+    TrialMatch,
+    TrialSummary,
+    check_bot,
+    only_void,
+    order,
+    play_trials,
+    players_at,
+    summarise_trials,
+)

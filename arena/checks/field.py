@@ -16,14 +16,15 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from arena.checks.trials import Trial, TrialMatch, TrialSummary, order, play_trials, players_at, summarise_trials
-from arena.config import Tournament, entry_place, without
+from arena.config import Tournament, affinity_place, entry_place, random_bot, without
 from arena.errors import WrongUse, writing
 from arena.quantities import pluralise
 from arena.schedule import Block
 from arena.terminal import say
-from arena.workers import WorkerPool
-from referee.bot_folder import BotFolder
+from arena.workers import LOCAL, Placement, PoolSetup, WorkerPool
+from referee.bot_folder import BotFolder, find_bot
 from referee.display_text import printable, printable_name
+from referee.host import Player
 from referee.linux.files import FOLDER_MODE, MODE, read_regular, write_bytes_whole
 
 REFUSED = "refused.json"
@@ -306,3 +307,33 @@ def forecast(
         share * (longest + known * min(rest)),
         share * (together + known * median(rest)),
     )
+
+
+def check_asked(
+    where: Placement, tournament: Tournament, failed: dict[int, str], *, plays: bool
+) -> FieldCheck[Player]:
+    """Return the inputs of a field's check, which is played where the tournament is.
+
+    The check has no feed and no operator's log, and its transcripts are stored on this machine.
+
+    Args:
+        where: place of the matches.
+        tournament: the tournament.
+        failed: reason of each failed build, by entrant; later builds may add to it.
+        plays: whether to start the bots.
+    """
+    form = tournament.form
+    opponent = find_bot(random_bot(form.game))
+    # A cluster gets all bots; bots that play on this machine are already built.
+    bots: tuple[BotFolder, ...] = (opponent,)
+    if where.on != LOCAL:
+        bots = (*tournament.folders, opponent)
+    setup = PoolSetup(
+        where=replace(where, transcripts=None),
+        isolation=form.isolation,
+        seats=tournament.seats,
+        at_once=form.concurrency,
+        affinity=affinity_place(tournament),
+    )
+    players, pool = setup.pool_for(bots)
+    return FieldCheck(players[-1], pool, failed, plays=plays)

@@ -1,10 +1,8 @@
 """`arena entry`: add bots to a tournament that has started, update them, or withdraw them."""
 
 import stat
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
-from datetime import UTC, datetime
-from functools import partial
+from collections.abc import Sequence
+from contextlib import closing
 from itertools import filterfalse, islice
 from pathlib import Path
 from typing import Annotated, Literal, get_args
@@ -13,65 +11,42 @@ import click
 from msgspec import Struct
 from msgspec.structs import replace
 
-from arena.checks import check_field
-from arena.commands.options import check_asked
 from arena.config import (
     Entry,
-    Stage,
     Tournament,
     bot_name_of,
-    difference,
     find_entrant,
-    is_season,
     label_of,
-    look_alike,
     other_name,
-    read_season,
-    read_tournament,
     say_link,
 )
 from arena.errors import AnswerIsNo, WrongUse, as_wrong_use
 from arena.options import JsonOption, complete_bots, option, options
 from arena.reports import entries_json, entries_table
 from arena.schedule import Entered, competing
-from arena.season import tournament_as_begun
+from arena.submissions import OpenField, bot_in, open_field, tournament_to_change
 from arena.terminal import Grid, print_json, progress_bar, progress_console, results_console, say, show
 from arena.tournament import (
-    CHECKS,
-    LEDGER,
     FieldState,
     Ledger,
-    StartTerms,
     change_to_come_text,
-    copies_of_file,
-    enter,
     field_state_of,
     find_ledger,
     keep_begun,
-    keep_entry,
     load_start_terms,
-    now,
-    results_folder_of,
     unchanged_text,
-    update,
     withdraw,
 )
-from arena.workers import LOCAL, Placement, PoolSetup, workers_kept
+from arena.workers import LOCAL, Placement
 from referee.bot_folder import (
-    MOST_FILES,
-    MOST_MB,
     BotFolder,
     BotFolderError,
     BotName,
-    UploadError,
-    folder_name,
     is_upload,
     label_of_upload,
     read_bot_name,
-    unpacked_upload,
 )
 from referee.display_text import printable_name
-from referee.host import RemoteBot
 
 HERE = Placement(on=LOCAL, transcripts=None, concurrency=None, workers=None)
 
@@ -125,7 +100,7 @@ def add(cup: Path, bot: str, *, asked: AddOptions) -> None:
     It is a folder, FOLDER@REVISION, an archive of a folder (ZIP, tar), a sample bot's name, or remote:NAME.key for
     a bot with that key.
     """
-    tournament = _tournament(cup, asked.entry.results)
+    tournament = tournament_to_change(cup, asked.entry.results)
     name = read_bot_name(bot)
     found = _found(tournament, name, bot)
     label = asked.label
@@ -133,7 +108,7 @@ def add(cup: Path, bot: str, *, asked: AddOptions) -> None:
         label = label_of(bot)
         if is_upload(name.path):
             label = label_of_upload(label) or label
-    with _open_field(tournament, checks=asked.entry.checks) as field:
+    with open_field(tournament, checks=asked.entry.checks) as field:
         field.take_in(found, label, name.resolved().given)
         _say_other_name(found, label)
         _tell(field.standing, ())
@@ -146,8 +121,8 @@ def add(cup: Path, bot: str, *, asked: AddOptions) -> None:
 @options(EntryOptions)
 def update_command(cup: Path, label: str, bot: str | None, *, asked: EntryOptions) -> None:
     """Let a new version take the place of the bot called LABEL: what is in its folder now, or BOT."""
-    tournament = _tournament(cup, asked.results)
-    with _open_field(tournament, checks=asked.checks) as field:
+    tournament = tournament_to_change(cup, asked.results)
+    with open_field(tournament, checks=asked.checks) as field:
         standing = field.standing
         before = standing.entrant(label)
         name = read_bot_name(bot) if bot else _former_name(tournament, standing, before)
@@ -171,8 +146,8 @@ def sync_command(cup: Path, folder: Path, *, asked: SyncOptions) -> None:
     does not stop the others. No bot is withdrawn: competitors that are not in FOLDER are reported as missing.
     After a stop, run the same command again: what has entered is unchanged then.
     """
-    tournament = _tournament(cup, asked.entry.results)
-    with _open_field(tournament, checks=asked.entry.checks) as field:
+    tournament = tournament_to_change(cup, asked.entry.results)
+    with open_field(tournament, checks=asked.entry.checks) as field:
         found = Sync(field, dry_run=asked.dry_run).run(folder)
     if asked.as_json:
         print_json({"dry_run": asked.dry_run, "entries": found})
@@ -230,61 +205,10 @@ class Synced(Struct, frozen=True, kw_only=True):
     """Reason of a refusal, or the first block in which the bot plays."""
 
 
-class _Field:
-    """The field of a started tournament, which a command changes."""
-
-    def __init__(self, tournament: Tournament, ledger: Ledger, begun: StartTerms, *, checks: bool) -> None:
-        """Start each new bot once if `checks` is set."""
-        self.tournament = tournament
-        self._ledger = ledger
-        self._begun = begun
-        self._checks = checks
-
-    @property
-    def standing(self) -> FieldState:
-        """Current field from the ledger."""
-        return field_state_of(self._ledger, self._begun)
-
-    def take_in(self, bot: Entry, label: str, given: str, before: int | None = None) -> None:
-        """Check a bot, keep a copy of it, and enter it.
-
-        Args:
-            bot: the bot.
-            label: its label; with `before`, the label of the bot that it is a version of.
-            given: the name by which it is found again.
-            before: the entrant whose place it takes as a new version.
-
-        Raises:
-            WrongUse: it cannot start, or may not enter.
-            MachineCannot: it could not be started or kept.
-        """
-        version, write = label, enter
-        if before is not None:
-            version, write = self.standing.next_version(before), update
-            keep_begun(self.tournament.results, self._begun, before)
-        _check(self.tournament, self._begun, bot, version, plays=self._checks)
-        if isinstance(bot, BotFolder):
-            keep_entry(self.tournament.results, bot)
-        write(self._ledger, self._begun, bot, label, given)
-
-
-@contextmanager
-def _open_field(tournament: Tournament, *, checks: bool) -> Iterator[_Field]:
-    """Open the ledger of a started tournament for changes of its field.
-
-    Raises:
-        WrongUse: it has not started, or its deadline for entries is over.
-    """
-    with workers_kept(), closing(Ledger(tournament.results / LEDGER)) as ledger:
-        field = _Field(tournament, ledger, load_start_terms(ledger), checks=checks)
-        field.standing.check_deadline(now())
-        yield field
-
-
 class Sync:
     """Synchronization of a folder of bots with a tournament."""
 
-    def __init__(self, field: _Field, *, dry_run: bool) -> None:
+    def __init__(self, field: OpenField, *, dry_run: bool) -> None:
         """Start no bots and record nothing if `dry_run` is set."""
         self._field = field
         self._dry_run = dry_run
@@ -331,20 +255,12 @@ class Sync:
             WrongUse: it cannot enter.
         """
         standing = self._field.standing
-        before: int | None = None
+        before = self._field.predecessor(label)
         version = label
-        if label in standing.labels:
-            number = standing.labels.index(label)
-            first = standing.teams[number]
-            if first != number:
-                raise WrongUse(f"{label}: is what a version of {standing.labels[first]} is called")
-            before = standing.entrant(label)
+        if before is not None:
             if standing.content(before) == bot.content:
                 return "unchanged", ""
             version = standing.next_version(before)
-        else:
-            for other in filter(partial(look_alike, label), standing.labels):
-                raise WrongUse(f"{label}: looks like {other}: {difference(label, other)}; give it another name")
         entered = Entered(
             label=version, folder=bot.given, content=bot.content, version=bot.version, predecessor=before
         )
@@ -414,31 +330,6 @@ def _print_sync(found: list[Synced], *, dry_run: bool) -> None:
     screen.say(said)
 
 
-def _tournament(cup: Path, results: Path | None) -> Tournament:
-    """Read the tournament of a file, with its bots as they were at the start, not as their folders are now."""
-    if is_season(cup):
-        return _of_stage(cup, results)
-    place = results_folder_of(results or cup)
-    return replace(read_tournament(cup, copies_of_file(place, withdrawn_only=False)), results=place)
-
-
-def _of_stage(cup: Path, results: Path | None) -> Tournament:
-    """Return the tournament of a season's stage.
-
-    Raises:
-        WrongUse: no stage is named, or it has not started.
-    """
-    season = read_season(cup)
-    parts: dict[str, Stage] = {}
-    for stage in season.stages:
-        parts |= dict.fromkeys(stage.parts, stage)
-    if results is None or results.name not in parts:
-        known = ", ".join(map(str, map(season.folder, parts)))
-        raise WrongUse(f"{cup}: is a season's: name a stage's folder with --results; there are {known}")
-    season = replace(season, results=results.parent)
-    return tournament_as_begun(season, parts[results.name], results.name)
-
-
 def _former_name(tournament: Tournament, standing: FieldState, entrant: int) -> BotName:
     """Return the name by which an entrant's bot was found.
 
@@ -475,51 +366,8 @@ def _found(tournament: Tournament, name: BotName, called: str) -> Entry:
 
 
 def _found_in(tournament: Tournament, path: Path) -> Entry:
-    """Return the bot of a folder or an archive.
-
-    Raises:
-        WrongUse: it may not play in this tournament.
-    """
-    caps = tournament.form.entry
-    with ExitStack() as stack:
-        place = path
-        try:
-            if not path.is_dir():
-                most_mb, most_files = caps.size_mb or MOST_MB, caps.files or MOST_FILES
-                place = stack.enter_context(unpacked_upload(path, most_mb=most_mb, most_files=most_files))
-            bot = find_entrant(tournament, folder_name(place), str(path))
-        except UploadError as error:
-            raise WrongUse(f"{path}: {error}") from None
-        except BotFolderError as error:
-            # The author does not know the folder into which the archive was unpacked.
-            raise WrongUse(str(error).replace(str(place), str(path))) from None
-    return replace(bot, given=str(path.absolute()))
-
-
-def _check(tournament: Tournament, begun: StartTerms, bot: Entry, label: str, *, plays: bool) -> None:
-    """Build a bot and check that it starts; remote bots are not checked.
-
-    Raises:
-        WrongUse: it cannot start.
-    """
-    if isinstance(bot, RemoteBot):
-        return
-    failed: dict[int, str] = {}
-    form = replace(tournament.form, isolation=begun.isolation)
-    players, _ = PoolSetup(where=HERE, isolation=form.isolation).pool_for((bot,), failed=failed)
-    if failed:
-        raise WrongUse(f"{bot.given}: {failed[0]}")
-    if not plays:
-        return
-    alone = replace(tournament, form=form, bots=(bot,), labels=(label,))
-    check = check_asked(HERE, alone, failed, plays=True)
-    folder = tournament.results / CHECKS / f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
-    (found,) = check_field(alone, players, check, folder)
-    if found.broken:
-        raise WrongUse(f"{bot.given}: {found.broken}; logs: {folder}")
-    if not found.tally.is_well:
-        for text in found.tally.said:
-            say(f"check: {label}: {text}")
+    """Return the bot of a folder or an archive. Raises as `bot_in`."""
+    return replace(bot_in(tournament, path, str(path)), given=str(path.absolute()))
 
 
 def _say_other_name(bot: Entry, label: str) -> None:

@@ -8,18 +8,15 @@ from typing import Annotated, Any, Literal
 import click
 import msgspec
 from msgspec import Meta, Struct
-from msgspec.structs import asdict, replace
+from msgspec.structs import asdict
 
-from arena.checks import FieldCheck
-from arena.config import BotCaps, Broken, Tournament, affinity_place, random_bot, read_caps, url_complaint
+from arena.config import BotCaps, Broken, read_caps, url_complaint
 from arena.errors import Stopped, WrongUse, as_wrong_use, reason_of, writing
 from arena.options import JsonOption, NotNegative, Positive, option
 from arena.quantities import pluralise
 from arena.terminal import say
 from arena.tournament import feed_endpoint
-from arena.workers import LOCAL, MAX_CONCURRENCY, Placement, PoolSetup
-from referee.bot_folder import BotFolder, find_bot
-from referee.host import Player
+from arena.workers import MAX_CONCURRENCY, Placement
 from referee.log import NO_LOG, OperatorLog, Writer, opened
 from referee.match import Policy
 from referee.sandbox import Isolation
@@ -183,36 +180,6 @@ def caps_given(given: tuple[str, ...]) -> BotCaps:
     """
     with as_wrong_use(ValueError, about="--cap"):
         return read_caps(given)
-
-
-def check_asked(
-    where: Placement, tournament: Tournament, failed: dict[int, str], *, plays: bool
-) -> FieldCheck[Player]:
-    """Return the inputs of a field's check, which is played where the tournament is.
-
-    The check has no feed and no operator's log, and its transcripts are stored on this machine.
-
-    Args:
-        where: place of the matches.
-        tournament: the tournament.
-        failed: reason of each failed build, by entrant; later builds may add to it.
-        plays: whether to start the bots.
-    """
-    form = tournament.form
-    opponent = find_bot(random_bot(form.game))
-    # A cluster gets all bots; bots that play on this machine are already built.
-    bots: tuple[BotFolder, ...] = (opponent,)
-    if where.on != LOCAL:
-        bots = (*tournament.folders, opponent)
-    setup = PoolSetup(
-        where=replace(where, transcripts=None),
-        isolation=form.isolation,
-        seats=tournament.seats,
-        at_once=form.concurrency,
-        affinity=affinity_place(tournament),
-    )
-    players, pool = setup.pool_for(bots)
-    return FieldCheck(players[-1], pool, failed, plays=plays)
 
 
 def host_keys(file: Path | None) -> KeyPair:

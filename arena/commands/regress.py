@@ -9,6 +9,7 @@ import click
 from msgspec import Struct
 from msgspec.structs import replace
 
+from arena.checks import check_asked
 from arena.commands.options import (
     CapsOption,
     CheckOption,
@@ -17,7 +18,6 @@ from arena.commands.options import (
     PolicyOptions,
     UsageOption,
     caps_given,
-    check_asked,
     feed_asked,
     open_log,
     read_policy,

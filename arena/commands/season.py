@@ -9,11 +9,10 @@ import click
 from msgspec import Struct
 from msgspec.structs import replace
 
-from arena.checks import exclude_broken_bots
+from arena.checks import check_asked, exclude_broken_bots
 from arena.commands.options import (
     SessionOptions,
     StartOptions,
-    check_asked,
     feed_asked,
 )
 from arena.commands.tournament import Listening, open_session, play_to_its_end

@@ -12,11 +12,11 @@ import trio
 from msgspec import Struct
 from msgspec.structs import replace
 
+from arena.checks import check_asked
 from arena.commands.options import (
     NOTIFY,
     SessionOptions,
     StartOptions,
-    check_asked,
     feed_asked,
     host_keys,
     open_log,

@@ -38,7 +38,7 @@ from referee.match import Positive
 
 MOST_STAGES, MOST_GROUPS = 20, 26
 NAME = r"\A[a-z0-9][a-z0-9-]{0,29}\Z"
-RESERVED = frozenset({"checks"})
+RESERVED = frozenset({"checks", "server"})
 """Names of folders in a season's results that no stage may have."""
 FIRST_HAS_ALL = "the first stage has all bots of the file"
 
@@ -73,7 +73,7 @@ class StageRules(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 SPELLED = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight", 9: "nine", 10: "ten"}
 OF_THE_SEASON = frozenset(
     {"game", "bots", "seed", "results", "limits", "build_limits", "entry", "broken", "concurrency", "workers"}
-    | {"notices", *Face.__struct_fields__}
+    | {"notices", "server", *Face.__struct_fields__}
 )
 """Fields of a tournament's file that a stage cannot override."""
 FIELDS = {each.name: each for each in fields(TournamentFile)}

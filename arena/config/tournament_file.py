@@ -26,6 +26,7 @@ from arena.config.entries import (
     labels_of,
 )
 from arena.config.face import BadFaceError, Face, image_of, url_complaint
+from arena.config.server_terms import ServerTerms
 from arena.errors import WrongUse
 from arena.options import default_folder
 from arena.schedule import (
@@ -165,6 +166,8 @@ class TournamentFile(Face, frozen=True, kw_only=True, forbid_unknown_fields=True
     """Folder for ledger and transcripts; None: `runs/NAME` in the file's folder."""
     notices: Notices | None = None
     """Notices to the host; None: the URL of `--notify`."""
+    server: ServerTerms = ServerTerms()
+    """Terms for teams that hand in their bots over the web. Results do not depend on it."""
 
 
 class Tournament(Struct, frozen=True, kw_only=True):

@@ -174,8 +174,18 @@ def field_state_of(ledger: Ledger, begun: StartTerms) -> FieldState:
     return FieldState.of(begun, events, ledger.begun())
 
 
-def enter(ledger: Ledger, begun: StartTerms, bot: Entry, label: str, folder: str) -> FieldChange:
+def enter(
+    ledger: Ledger, begun: StartTerms, bot: Entry, label: str, folder: str, *, received: datetime | None = None
+) -> FieldChange:
     """Enter a bot, whose content has been copied.
+
+    Args:
+        ledger: the tournament's ledger.
+        begun: the terms at its start.
+        bot: the bot.
+        label: its label.
+        folder: the name by which it is found again.
+        received: the time that decides whether it is in time; None: now.
 
     Raises:
         WrongUse: it cannot enter.
@@ -189,21 +199,25 @@ def enter(ledger: Ledger, begun: StartTerms, bot: Entry, label: str, folder: str
     entry = Entered(label=label, folder=folder, content=bot.content, version=bot.version)
 
     def what(standing: FieldState) -> What:
-        standing.check_deadline(now())
+        standing.check_deadline(received or now())
         return entry
 
     return _change(ledger, begun, what)
 
 
-def update(ledger: Ledger, begun: StartTerms, bot: Entry, label: str, folder: str) -> FieldChange:
+def update(
+    ledger: Ledger, begun: StartTerms, bot: Entry, label: str, folder: str, *, received: datetime | None = None
+) -> FieldChange:
     """Replace the bot with this label by a new version, whose content has been copied.
+
+    Arguments are those of `enter`.
 
     Raises:
         WrongUse: it cannot be replaced.
     """
 
     def what(standing: FieldState) -> What:
-        standing.check_deadline(now())
+        standing.check_deadline(received or now())
         before = standing.entrant(label)
         if standing.content(before) == bot.content:
             raise WrongUse(unchanged_text(folder, standing.labels[before]))

@@ -11,7 +11,9 @@ Authors upload ZIP and tar files, of which Python's readers have no limits eithe
 (`unpacking`) unpacks such an archive, within limits of memory, time and disk that the kernel enforces.
 """
 
+import errno
 import io
+import os
 import subprocess
 import sys
 import tempfile
@@ -41,6 +43,8 @@ ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 MOST_MEMORY = 1_024 * MEGABYTE
 MOST_SECONDS = 60
 """Maximum seconds of processor time for unpacking."""
+SHORTAGE = 3
+"""Exit code of the process that unpacks if the machine lacks a resource; it prints the number of the error."""
 LONGEST_COMPLAINT = 500
 PATIENCE_SECONDS = 300
 """Maximum seconds of wall time for unpacking; generous, since the machine may be busy."""
@@ -155,7 +159,9 @@ def is_upload(path: Path) -> bool:
 
 
 @contextmanager
-def unpacked_upload(archive: Path, *, most_mb: int = MOST_MB, most_files: int = MOST_FILES) -> Iterator[Path]:
+def unpacked_upload(
+    archive: Path, *, most_mb: int = MOST_MB, most_files: int = MOST_FILES, inside: Path | None = None
+) -> Iterator[Path]:
     """Unpack an archive; yield the folder of the bot in it, which is removed when the block ends.
 
     The bot's folder is the archive's top, or its only folder.
@@ -164,12 +170,13 @@ def unpacked_upload(archive: Path, *, most_mb: int = MOST_MB, most_files: int = 
         archive: its path; not followed if it is a symbolic link.
         most_mb: the maximum megabytes of all its files together.
         most_files: the maximum number of files.
+        inside: the folder in which it is unpacked; None: that for temporary files.
 
     Raises:
         UploadError: it cannot be read, or has content that is not allowed.
         OSError: the machine lacks memory, disk or another resource.
     """
-    with tempfile.TemporaryDirectory(prefix="arena-upload-", ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(prefix="arena-upload-", dir=inside, ignore_cleanup_errors=True) as folder:
         _unpack_apart(archive, Path(folder), most_mb * MEGABYTE, most_files)
         yield _bot_in(Path(folder))
 
@@ -197,7 +204,10 @@ def _unpack_apart(archive: Path, into: Path, most_bytes: int, most_files: int) -
                 command, stdin=file, capture_output=True, timeout=PATIENCE_SECONDS, check=False
             )
         except subprocess.TimeoutExpired:
-            raise UploadError(f"takes more than {PATIENCE_SECONDS} s to unpack") from None
+            # Its processor time has a bound of its own, so the machine is too busy.
+            raise TimeoutError(errno.ETIMEDOUT, f"took more than {PATIENCE_SECONDS} s to unpack") from None
+    if done.returncode == SHORTAGE:
+        raise OSError(int(done.stdout), os.strerror(int(done.stdout)), str(into))
     if done.returncode == 1:
         raise UploadError(printable(done.stdout.decode(errors="replace").strip()[:LONGEST_COMPLAINT]))
     if done.returncode != 0:

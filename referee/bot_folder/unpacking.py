@@ -3,6 +3,7 @@
 The kernel kills it if an archive needs too much time or memory. `content` checks the names of files.
 """
 
+import errno
 import os
 import resource
 import stat
@@ -15,11 +16,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from referee.bot_folder.archive import LONGEST_COMPLAINT, MOST_MEMORY, MOST_SECONDS
+from referee.bot_folder.archive import LONGEST_COMPLAINT, MOST_MEMORY, MOST_SECONDS, SHORTAGE
 from referee.bot_folder.content import IGNORED, MEGABYTE, ContentError, check_name
 
 SKIPPED = IGNORED | {b"__MACOSX", b".DS_Store"}
 """Names in archives that are not part of a bot's content."""
+OF_THE_MACHINE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.EROFS})
+"""Errors that no archive causes."""
 _BLOCK = MEGABYTE
 _ANY_TO_EXECUTE = 0o111
 
@@ -54,6 +57,9 @@ def _main() -> None:
     except MemoryError:
         sys.exit(2)
     except OSError as error:
+        if error.errno in OF_THE_MACHINE:
+            sys.stdout.write(str(error.errno))
+            sys.exit(SHORTAGE)
         sys.exit(_said(f"cannot be unpacked: {error.strerror or error}"))
     except (zipfile.BadZipFile, tarfile.TarError, EOFError, zlib.error, ValueError, RuntimeError) as error:
         sys.exit(_said(f"cannot be unpacked: {error}"))

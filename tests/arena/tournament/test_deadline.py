@@ -30,7 +30,7 @@ def at(monkeypatch: pytest.MonkeyPatch, time: str) -> None:
     """It is this time now."""
     moment = datetime.fromisoformat(time).astimezone(UTC)
     monkeypatch.setattr(changes, "now", lambda: moment)
-    monkeypatch.setattr("arena.commands.entry.now", lambda: moment)
+    monkeypatch.setattr("arena.submissions.entering.now", lambda: moment)
 
 
 def report(file: Path) -> Any:
@@ -158,7 +158,7 @@ def test_a_deadline_that_passes_while_a_new_version_is_checked_holds(
 ) -> None:
     at(monkeypatch, "2026-12-01T12:00:01Z")
     before = datetime.fromisoformat("2026-12-01T11:59:59Z")
-    monkeypatch.setattr("arena.commands.entry.now", lambda: before)
+    monkeypatch.setattr("arena.submissions.entering.now", lambda: before)
     for command in (("add", "f", "--no-check"), ("update", "a", "f3", "--no-check")):
         refused = change(cup, *command)
         assert WRONG_USE == refused.exit_code

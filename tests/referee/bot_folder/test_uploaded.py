@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from referee.bot_folder.archive import ENDINGS, UploadError, is_upload, label_of_upload, unpacked_upload
+from referee.bot_folder.content import MOST_FILES, MOST_MB
 from referee.bot_folder.manifest import read_bot
 
 MANIFEST = b'name = "a"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n'
@@ -41,8 +42,11 @@ def tarred(archive: Path, files: dict[str, bytes], kind: bytes = tarfile.REGTYPE
     return archive
 
 
-def refusal(archive: Path, **bounds: int) -> str:
-    with pytest.raises(UploadError) as caught, unpacked_upload(archive, **bounds):
+def refusal(archive: Path, most_mb: int = MOST_MB, most_files: int = MOST_FILES) -> str:
+    with (
+        pytest.raises(UploadError) as caught,
+        unpacked_upload(archive, most_mb=most_mb, most_files=most_files),
+    ):
         pass
     assert "\n" not in str(caught.value)
     return str(caught.value)

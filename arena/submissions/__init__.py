@@ -1,0 +1,17 @@
+"""Submissions of teams: uploads, records, the judge and its queue, and scrimmages."""
+
+from arena.submissions.competition import Competition, NoMore, NotYet, OpenPart
+from arena.submissions.entering import HERE, OpenField, bot_in, open_field, tournament_to_change
+from arena.submissions.jobs import Place, Queue, about
+from arena.submissions.records import (
+    ENDED,
+    STATES,
+    Quota,
+    Receipt,
+    State,
+    Submission,
+    SubmissionEvent,
+    Submissions,
+)
+from arena.submissions.store import SubmissionRefused, Upload, UploadPart, UploadStore
+from arena.submissions.verdict import Margin, MatchSummary, Step, Verdict

@@ -1,0 +1,658 @@
+"""Submissions: their records, states, quotas and history, in the database of the server.
+
+A submission is received, unpacked, built, checked and entered; or refused, for a reason of its own; or withdrawn
+by its team. Each state has its time and an event with a text for the team.
+"""
+
+import secrets
+from collections.abc import Callable, Collection
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import msgspec
+from msgspec import Struct
+
+from arena.accounts import DAY, Account, Accounts, Database
+from arena.config import ServerTerms
+from arena.quantities import pluralise
+from arena.submissions.jobs import Jobs, Place, Queue
+from arena.submissions.store import SubmissionRefused, Upload, UploadStore
+from arena.submissions.verdict import Verdict
+from referee.bot_folder import MEGABYTE
+from referee.display_text import printable, printable_name
+from referee.linux.files import read_regular
+
+State = Literal["received", "unpacked", "built", "checked", "entered", "refused", "withdrawn"]
+STATES: tuple[State, ...] = get_args(State)
+ENDED: frozenset[State] = frozenset({"entered", "refused", "withdrawn"})
+LONGEST_NOTE = 500
+LONGEST_FILENAME = 200
+LONGEST_REQUEST = 100
+LONGEST_TEXT = 2_000
+"""Maximum characters of an event's text."""
+MOST_LOG_BYTES = 1_000_000
+REFUSED_KEPT_DAYS = 30
+"""Days for which the upload of a refused submission is kept."""
+YOUNG_SECONDS = 3_600.0
+"""Seconds for which an upload without a submission stays."""
+TROUBLE = "the arena could not judge it"
+
+
+class Submission(Struct, frozen=True, kw_only=True):
+    """A submission. Texts are empty where there is nothing to say."""
+
+    id: int
+    public: str
+    """Name in addresses, which does not tell how many submissions there are."""
+    team: int
+    team_name: str
+    account_name: str
+    bot: str
+    """Label of the bot."""
+    note: str
+    upload: str
+    """Hash of the archive."""
+    size: int
+    """Bytes of the archive."""
+    filename: str
+    state: State
+    created: str
+    changed: str
+    counts: bool
+    """True if it counts against the quota of its day."""
+    published: bool
+    """True if its author lets everybody download it."""
+    restores: int | None
+    """Id of the submission whose upload it takes again."""
+    content: str
+    """Hash of the bot's folder."""
+    entered: str
+    """Label of the version in the ledger."""
+    verdict_json: str
+    failure: str
+    """Why the arena failed to judge it at the last attempt, for the host."""
+    attempts: int
+    """Number of attempts of the judge."""
+    removed: bool
+    """True if the upload was removed."""
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The judge's verdict; None: there is none yet."""
+        if not self.verdict_json:
+            return None
+        return msgspec.json.decode(self.verdict_json, type=Verdict)
+
+    @property
+    def is_over(self) -> bool:
+        """True if its state will not change any more, except by a withdrawal of the bot."""
+        return self.state in ENDED
+
+
+class SubmissionEvent(Struct, frozen=True):
+    """A step in the history of a submission."""
+
+    at: str
+    state: State
+    text: str
+
+
+class Receipt(Struct, frozen=True, kw_only=True):
+    """The answer to a submission that was received."""
+
+    submission: Submission
+    repeated: bool
+    """True if it had been received before: the same request, or the same upload, which waits to be judged."""
+    same_as: str
+    """Public name of an earlier submission of the same upload; empty: there is none."""
+
+
+class Quota(Struct, frozen=True, kw_only=True):
+    """What a team may still submit."""
+
+    used_today: int
+    per_day: int
+    in_flight: int
+    """Number of its submissions that are not judged yet."""
+    most_in_flight: int
+    disk_bytes: int
+    disk_most: int
+    resets: str
+    """Time at which a new day begins."""
+    seconds: int
+    """Seconds until then."""
+
+
+_COLUMNS = (
+    "SELECT s.id, s.public, s.team, t.name AS team_name, a.name AS account_name, s.bot, s.note, s.upload, u.size,"
+    " s.filename, s.state, s.created, s.changed, s.counts, s.published, s.restores,"
+    " coalesce(s.content, '') AS content, coalesce(s.entered, '') AS entered,"
+    " coalesce(s.verdict, '') AS verdict_json, coalesce(j.failure, '') AS failure,"
+    " coalesce(j.attempts, 0) AS attempts, u.removed IS NOT NULL AS removed"
+    " FROM submissions s JOIN teams t ON t.id = s.team JOIN accounts a ON a.id = s.account"
+    " JOIN uploads u ON u.hash = s.upload LEFT JOIN jobs j ON j.kind = 'submission' AND j.subject = s.id"
+)
+_ALIVE = "state NOT IN ('entered', 'refused', 'withdrawn')"
+
+
+def new_public() -> str:
+    """Return a new public name."""
+    return secrets.token_hex(8)
+
+
+def team_of(account: Account) -> tuple[int, str]:
+    """Return the number and the name of an account's team.
+
+    Raises:
+        SubmissionRefused: it has none.
+    """
+    if account.team is None:
+        raise SubmissionRefused("only members of a team can do this")
+    return account.team, account.team_name or ""
+
+
+def day_of(now: str) -> tuple[str, str]:
+    """Return the beginning and the end of the day of a time, in UTC."""
+    begin = datetime.fromisoformat(now).replace(hour=0, minute=0, second=0, microsecond=0)
+    end = begin + timedelta(seconds=DAY)
+    return begin.isoformat(timespec="milliseconds"), end.isoformat(timespec="milliseconds")
+
+
+class Submissions:
+    """The submissions in a database. Methods raise `SubmissionRefused` if they refuse."""
+
+    def __init__(
+        self,
+        database: Database,
+        terms: ServerTerms,
+        *,
+        competition: str,
+        store: UploadStore,
+        logs: Path,
+        entries_until: Callable[[], str | None] = lambda: None,
+    ) -> None:
+        """Open the submissions of a competition.
+
+        Args:
+            database: the server's database.
+            terms: the terms of its file.
+            competition: its name.
+            store: the uploads.
+            logs: the folder with the judge's logs, a folder for each submission.
+            entries_until: returns the time until which bots may enter; None: to the end.
+        """
+        self.jobs = Jobs(database)
+        self.store = store
+        self.terms = terms
+        self.logs = logs
+        self._db = database
+        self._accounts = Accounts(database)
+        self._competition = competition
+        self._entries_until = entries_until
+
+    def receive(
+        self, account: Account, upload: Upload, filename: str, *, note: str = "", request: str | None = None
+    ) -> Receipt:
+        """Record a submission with its job, in one transaction.
+
+        Args:
+            account: who submits, for the account's team.
+            upload: the archive, in the store.
+            filename: its name on the author's machine.
+            note: the author's words about this version.
+            request: a key of the author's choice; a request with the same key is answered as the first was.
+        """
+        team, label = team_of(account)
+        if request is not None and not 0 < len(request) <= LONGEST_REQUEST:
+            raise SubmissionRefused(f"the key of a request has 1 to {LONGEST_REQUEST} characters")
+        if len(note) > LONGEST_NOTE:
+            raise SubmissionRefused(f"a note has at most {LONGEST_NOTE} characters")
+        until = self._entries_until()
+        with self._db.change():
+            if (known := self._known(team, request, upload)) is not None:
+                return Receipt(submission=known, repeated=True, same_as=known.public)
+            self._check_deadline(until)
+            self._check_quota(team)
+            self._check_disk(team, upload)
+            earlier = self._one("s.team = ? AND s.upload = ? ORDER BY s.id DESC", team, upload.hash)
+            self._db.update(
+                "INSERT INTO uploads (hash, size, created) VALUES (?, ?, ?)"
+                " ON CONFLICT (hash) DO UPDATE SET removed = NULL",
+                upload.hash,
+                upload.size,
+                self._db.now(),
+            )
+            submission = self._insert(
+                account,
+                upload.hash,
+                bot=label,
+                note=printable(note),
+                filename=printable_name(filename)[:LONGEST_FILENAME],
+                request=request,
+                counts=True,
+            )
+            text = "received"
+            if earlier is not None:
+                text = f"received; the same archive as that of {earlier.created[:16].replace('T', ' ')} UTC"
+            self._note(submission.id, "received", text)
+            self._accounts.audit("submitted", submission.public, account, team)
+        return Receipt(submission=submission, repeated=False, same_as="" if earlier is None else earlier.public)
+
+    def restore(self, submission: Submission, by: Account) -> Submission:
+        """Submit the upload of an earlier version again; that does not count against the quota of the day."""
+        team, label = team_of(by)
+        if submission.team != team:
+            raise SubmissionRefused("this is not your team's")
+        until = self._entries_until()
+        with self._db.change():
+            self._check_deadline(until)
+            self._check_in_flight(team)
+            if submission.removed or not self.store.path(submission.upload).exists():
+                raise SubmissionRefused("its archive was removed, as older ones are: submit it again", "late")
+            restored = self._insert(
+                by,
+                submission.upload,
+                bot=label,
+                note=submission.note,
+                filename=submission.filename,
+                request=None,
+                counts=False,
+                restores=submission.restores or submission.id,
+            )
+            day = submission.created[:16].replace("T", " ")
+            self._note(restored.id, "received", f"received: the version of {day} UTC again")
+            self._accounts.audit("restored", submission.public, by, team)
+        return restored
+
+    def withdraw(self, submission: Submission, by: Account) -> None:
+        """Withdraw a submission that has not entered; see `Competition.withdraw` for a bot that competes."""
+        with self._db.change():
+            changed = self._db.update(
+                f"UPDATE submissions SET state = 'withdrawn', changed = ? WHERE id = ? AND {_ALIVE}"  # noqa: S608 - constant
+                " AND entry IS NULL",
+                self._db.now(),
+                submission.id,
+            )
+            if not changed:
+                raise SubmissionRefused("it is too late to withdraw this submission", "late")
+            self.jobs.end_of("submission", submission.id)
+            self._note(submission.id, "withdrawn", f"withdrawn by {by.name}")
+            self._accounts.audit("submission withdrawn", submission.public, by, submission.team)
+
+    def refuse(self, submission: Submission, by: Account, reason: str) -> None:
+        """Refuse a submission that has not entered, by the host's decision."""
+        reason = printable(reason.strip())[:LONGEST_NOTE] or "no reason given"
+        with self._db.change():
+            changed = self._db.update(
+                f"UPDATE submissions SET state = 'refused', changed = ? WHERE id = ? AND {_ALIVE}"  # noqa: S608 - constant
+                " AND entry IS NULL",
+                self._db.now(),
+                submission.id,
+            )
+            if not changed:
+                raise SubmissionRefused("it is too late to refuse this submission", "late")
+            self.jobs.end_of("submission", submission.id)
+            self._note(submission.id, "refused", f"refused by the host: {reason}")
+            self._accounts.audit("submission refused", f"{submission.public}: {reason}", by, submission.team)
+
+    def retry(self, submission: Submission, by: Account) -> None:
+        """Let the judge try now what the arena failed at."""
+        with self._db.change():
+            self.jobs.try_now("submission", submission.id)
+            self._accounts.audit("submission tried again", submission.public, by, submission.team)
+
+    def pause(self, by: Account | None, *, paused: bool) -> None:
+        """Let the judge begin nothing more, or go on."""
+        with self._db.change():
+            self.jobs.pause(paused=paused)
+            self._accounts.audit("judge paused" if paused else "judge goes on", "", by, None)
+
+    def publish(self, submission: Submission, by: Account, *, published: bool = True) -> None:
+        """Let everybody download a submission, or end that."""
+        with self._db.change():
+            self._db.update("UPDATE submissions SET published = ? WHERE id = ?", published, submission.id)
+            self._accounts.audit(
+                "submission published" if published else "submission no longer published",
+                submission.public,
+                by,
+                submission.team,
+            )
+
+    def by_public(self, public: str) -> Submission | None:
+        """Return the submission with this public name, or None. Whose it is, the caller has to check."""
+        return self._one("s.public = ?", public)
+
+    def by_id(self, id_: int) -> Submission | None:
+        """Return the submission with this number, or None."""
+        return self._one("s.id = ?", id_)
+
+    def of_team(self, team: int, *, before: int | None = None, count: int = 50) -> list[Submission]:
+        """Return a team's submissions, the newest first; only those with an id before `before`."""
+        return self._some("s.team = ? AND s.id < ? ORDER BY s.id DESC LIMIT ?", team, before or 2**62, count)
+
+    def all(
+        self, *, states: Collection[State] = STATES, before: int | None = None, count: int = 100
+    ) -> list[Submission]:
+        """Return all teams' submissions in these states, the newest first."""
+        marks = ", ".join("?" * len(states))
+        where = f"s.state IN ({marks}) AND s.id < ? ORDER BY s.id DESC LIMIT ?"
+        return self._some(where, *states, before or 2**62, count)
+
+    def playing(self, team: int) -> Submission | None:
+        """Return the submission with which a team competes: the one that entered last; None if there is none."""
+        return self._one("s.team = ? AND s.state = 'entered' ORDER BY s.id DESC", team)
+
+    def events(self, submission: Submission) -> list[SubmissionEvent]:
+        """Return a submission's history, in order."""
+        return self._db.rows(
+            SubmissionEvent,
+            "SELECT at, state, text FROM submission_events WHERE submission = ? ORDER BY id",
+            submission.id,
+        )
+
+    def change_number(self) -> int:
+        """Return a number that grows with each change of a submission, for pages that follow them."""
+        return int(self._db.value("SELECT max(id) FROM submission_events") or 0)
+
+    def place(self, submission: Submission) -> Place | None:
+        """Return a submission's place in the queue; None if it has been judged."""
+        return self.jobs.place("submission", submission.id)
+
+    def queue(self) -> Queue:
+        """Return the state of the queue."""
+        return self.jobs.queue()
+
+    def counts_by_state(self) -> dict[State, int]:
+        """Return the number of submissions in each state."""
+        found: dict[State, int] = dict.fromkeys(STATES, 0)
+        for row in self._db.rows(_Count, "SELECT state, count(*) AS count FROM submissions GROUP BY state"):
+            found[row.state] = row.count
+        return found
+
+    def quota(self, team: int) -> Quota:
+        """Return what a team may still submit."""
+        now = self._db.now()
+        begin, end = day_of(now)
+        left = datetime.fromisoformat(end) - datetime.fromisoformat(now)
+        return Quota(
+            used_today=self._count("team = ? AND counts = 1 AND created >= ?", team, begin),
+            per_day=self.terms.submissions_per_day,
+            in_flight=self._in_flight(team),
+            most_in_flight=self.terms.in_flight,
+            disk_bytes=self._disk(team),
+            disk_most=self.terms.disk_mb * MEGABYTE,
+            resets=end,
+            seconds=int(left.total_seconds()) + 1,
+        )
+
+    def log_names(self, submission: Submission) -> list[str]:
+        """Return the names of the judge's logs of a submission."""
+        folder = self.logs / submission.public
+        try:
+            return sorted(path.name for path in folder.iterdir())
+        except OSError:
+            return []
+
+    def log(self, submission: Submission, name: str) -> bytes | None:
+        """Return one of the judge's logs, at most `MOST_LOG_BYTES`, as the bot wrote it; None if there is none."""
+        if name not in self.log_names(submission):
+            return None
+        try:
+            return read_regular(self.logs / submission.public / name, MOST_LOG_BYTES, follow=False)
+        except OSError:
+            return None
+
+    def advance(
+        self, submission: int, state: State, text: str, *, cpu_ms: int = 0, ends: bool = False, **columns: Any
+    ) -> bool:
+        """Write the judge's next state of a submission; return False if it is over already.
+
+        Args:
+            submission: its id.
+            state: the new state.
+            text: the event, for the team.
+            cpu_ms: processor time that is charged to the team.
+            ends: whether the job ends.
+            columns: further columns of its row.
+        """
+        with self._db.change():
+            names = "".join(f", {name} = ?" for name in columns)
+            changed = self._db.update(
+                f"UPDATE submissions SET state = ?, changed = ?{names} WHERE id = ? AND {_ALIVE}",  # noqa: S608 - names of columns
+                state,
+                self._db.now(),
+                *columns.values(),
+                submission,
+            )
+            job = self._job(submission)
+            if job is not None:
+                self.jobs.charge(job, cpu_ms)
+            if not changed:
+                return False
+            self._note(submission, state, text)
+            if job is not None and ends:
+                self.jobs.end(job)
+        return True
+
+    def begin_entry(self, submission: int, entry: str) -> bool:
+        """Record that a submission is being entered, so that it cannot be withdrawn; False if it is over already.
+
+        Args:
+            submission: its id.
+            entry: what is needed to find its event in the ledger after a crash.
+        """
+        with self._db.change():
+            return bool(
+                self._db.update(
+                    f"UPDATE submissions SET entry = ? WHERE id = ? AND {_ALIVE}",  # noqa: S608 - constant
+                    entry,
+                    submission,
+                )
+            )
+
+    def entry(self, submission: int) -> str | None:
+        """Return what `begin_entry` has recorded; None: nothing."""
+        found = self._db.value("SELECT entry FROM submissions WHERE id = ?", submission)
+        return None if found is None else str(found)
+
+    def fail(self, submission: int, why: str, *, cpu_ms: int = 0) -> bool:
+        """Record that the arena failed at a submission, which then counts against no quota and is tried again.
+
+        Returns:
+            Whether the host has to be told now.
+        """
+        with self._db.change():
+            job = self._job(submission)
+            found = self.by_id(submission)
+            if job is None or found is None or found.is_over:
+                return False
+            told = self.jobs.fail(job, why)
+            self.jobs.charge(job, cpu_ms)
+            self._db.update(
+                f"UPDATE submissions SET state = 'received', changed = ?, counts = 0 WHERE id = ? AND {_ALIVE}",  # noqa: S608 - constant
+                self._db.now(),
+                submission,
+            )
+            text = f"{TROUBLE}: it will try again; this does not count against your quota"
+            if told:
+                text = f"{TROUBLE}; the host is told, and it will try again"
+                number = pluralise(found.attempts, "attempt")
+                self._accounts.audit("judge failed", f"{found.public}: {number}: {why}", None, found.team)
+            self._note(submission, "received", text)
+            return told
+
+    def note_start(self, submission: int, attempt: int) -> None:
+        """Write the event that the judge works at a submission."""
+        found = self.by_id(submission)
+        if found is not None and not found.is_over:
+            text = "being judged" if attempt == 1 else f"being judged, attempt {attempt}"
+            with self._db.change():
+                self._note(submission, found.state, text)
+
+    def withdraw_entered(self, team: int, by: Account | None, text: str) -> None:
+        """Record that a team's bot no longer competes."""
+        with self._db.change():
+            for found in self._some("s.team = ? AND s.state = 'entered'", team):
+                self._db.update(
+                    "UPDATE submissions SET state = 'withdrawn', changed = ? WHERE id = ?",
+                    self._db.now(),
+                    found.id,
+                )
+                self._note(found.id, "withdrawn", text)
+            self._accounts.audit("bot withdrawn", "", by, team)
+
+    def remove_old(self) -> int:
+        """Remove the uploads that the rule does not keep, and parts of dead processes; return how many.
+
+        The rule: of each team the latest `versions_kept` uploads are kept, without refused ones that are older
+        than `REFUSED_KEPT_DAYS`; and always those that compete or are not judged yet.
+        """
+        with self._db.change():
+            keep: set[str] = set()
+            for team in self._db.rows(_Team, "SELECT DISTINCT team FROM submissions"):
+                keep |= self._kept(team.team)
+            known = {row.hash for row in self._db.rows(_Hash, "SELECT hash FROM uploads WHERE removed IS NULL")}
+            for hash_ in known - keep:
+                self._db.update("UPDATE uploads SET removed = ? WHERE hash = ?", self._db.now(), hash_)
+        return self.store.sweep(keep, older_than=_stamp(self._db.after(-YOUNG_SECONDS)))
+
+    def _kept(self, team: int) -> set[str]:
+        """Return the hashes of a team's uploads that the rule keeps."""
+        month = self._db.after(-REFUSED_KEPT_DAYS * DAY)
+        keep: dict[str, None] = {}
+        kept_always: set[str] = set()
+        if (plays := self.playing(team)) is not None:
+            kept_always.add(plays.upload)
+        for found in self._some("s.team = ? ORDER BY s.id DESC", team):
+            if not found.is_over:
+                kept_always.add(found.upload)
+            elif len(keep) < self.terms.versions_kept and (found.state != "refused" or found.changed >= month):
+                keep[found.upload] = None
+        return kept_always | keep.keys()
+
+    def _known(self, team: int, request: str | None, upload: Upload) -> Submission | None:
+        """Return the submission that was received before for the same request or with the same waiting upload."""
+        if request is not None and (found := self._one("s.team = ? AND s.request = ?", team, request)) is not None:
+            if found.upload != upload.hash:
+                raise SubmissionRefused("the key of this request was used for another upload")
+            return found
+        return self._one(f"s.team = ? AND s.upload = ? AND s.{_ALIVE}", team, upload.hash)
+
+    def _check_deadline(self, until: str | None) -> None:
+        now = datetime.fromisoformat(self._db.now())
+        if until is not None and now > datetime.fromisoformat(until):
+            raise SubmissionRefused(f"entries were taken until {until}", "closed")
+
+    def _check_quota(self, team: int) -> None:
+        quota = self.quota(team)
+        if quota.used_today >= quota.per_day:
+            submissions = pluralise(quota.per_day, "submission")
+            text = f"a team has {submissions} per day, and all of today's are used; a new day begins at 00:00 UTC"
+            raise SubmissionRefused(text, "quota", quota.seconds)
+        self._check_in_flight(team)
+
+    def _check_in_flight(self, team: int) -> None:
+        if (number := self._in_flight(team)) >= self.terms.in_flight:
+            seconds = self.queue().seconds or 60.0
+            submissions = pluralise(number, "submission")
+            raise SubmissionRefused(
+                f"{submissions} of yours {'is' if number == 1 else 'are'} not judged yet: wait for the verdict, or"
+                " withdraw one",
+                "quota",
+                int(seconds) + 1,
+            )
+
+    def _check_disk(self, team: int, upload: Upload) -> None:
+        """Check that a team's uploads have room for one more, without those that the rule does not keep."""
+        kept = self._kept(team) - {upload.hash}
+        size = upload.size
+        for row in self._db.rows(_Size, "SELECT hash, size FROM uploads WHERE removed IS NULL"):
+            if row.hash in kept:
+                size += row.size
+        if size > self.terms.disk_mb * MEGABYTE:
+            text = f"your uploads would take {size / MEGABYTE:.0f} MB, and a team has {self.terms.disk_mb} MB"
+            raise SubmissionRefused(f"{text}: make the archive smaller, or ask the host", "large")
+
+    def _in_flight(self, team: int) -> int:
+        """Return the number of a team's submissions that wait for a verdict, without those the arena failed at."""
+        return int(
+            self._db.value(
+                "SELECT count(*) FROM jobs WHERE kind = 'submission' AND team = ? AND ended IS NULL"
+                " AND failure IS NULL",
+                team,
+            )
+        )
+
+    def _disk(self, team: int) -> int:
+        found = self._db.value(
+            "SELECT sum(size) FROM uploads WHERE removed IS NULL"
+            " AND hash IN (SELECT upload FROM submissions WHERE team = ?)",
+            team,
+        )
+        return int(found or 0)
+
+    def _insert(self, account: Account, upload: str, *, counts: bool, **columns: Any) -> Submission:
+        now = self._db.now()
+        public = new_public()
+        id_ = self._db.insert(
+            "submissions",
+            public=public,
+            team=account.team,
+            account=account.id,
+            upload=upload,
+            state="received",
+            created=now,
+            changed=now,
+            counts=counts,
+            published=False,
+            **columns,
+        )
+        self.jobs.add("submission", id_, account.team or 0, self._competition)
+        found = self.by_id(id_)
+        assert found is not None  # noqa: S101
+        return found
+
+    def _note(self, submission: int, state: State, text: str) -> None:
+        self._db.insert(
+            "submission_events",
+            submission=submission,
+            at=self._db.now(),
+            state=state,
+            text=text[:LONGEST_TEXT],
+        )
+
+    def _job(self, submission: int) -> int | None:
+        found = self._db.value("SELECT id FROM jobs WHERE kind = 'submission' AND subject = ?", submission)
+        return None if found is None else int(found)
+
+    def _count(self, where: str, *values: Any) -> int:
+        return int(self._db.value(f"SELECT count(*) FROM submissions WHERE {where}", *values))  # noqa: S608 - constant
+
+    def _one(self, where: str, *values: Any) -> Submission | None:
+        return self._db.row(Submission, f"{_COLUMNS} WHERE {where} LIMIT 1", *values)
+
+    def _some(self, where: str, *values: Any) -> list[Submission]:
+        return self._db.rows(Submission, f"{_COLUMNS} WHERE {where}", *values)
+
+
+class _Count(Struct, frozen=True):
+    state: State
+    count: int
+
+
+class _Team(Struct, frozen=True):
+    team: int
+
+
+class _Hash(Struct, frozen=True):
+    hash: str
+
+
+class _Size(Struct, frozen=True):
+    hash: str
+    size: int
+
+
+def _stamp(at: str) -> float:
+    return datetime.fromisoformat(at).timestamp()
