@@ -33,6 +33,7 @@ COMMANDS = {
     "entry": ("entry", "Change the bots of a tournament that has begun: add, update, sync, withdraw, list."),
     "decide": ("extend:decide_command", "Decide what becomes of a block that was set aside."),
     "extend": ("extend", "Give a tournament that has begun more blocks or rounds, or a later deadline."),
+    "judge": ("judge", "Judge what teams submit to a competition."),
     "season": ("season", "Play a season from a file: stages, each drawn from the table of the one before."),
     "regress": ("regress", "Test whether a bot's new version is better; the exit code is for CI."),
     "serve": ("serve", "Serve competitions as a website, with matches as they are played."),

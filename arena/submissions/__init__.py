@@ -1,8 +1,10 @@
 """Submissions of teams: uploads, records, the judge and its queue, and scrimmages."""
 
-from arena.submissions.competition import Competition, NoMore, NotYet, OpenPart
+from arena.submissions.competition import JUDGING, SCRIMMAGES, Competition, NoMore, NotYet, OpenPart
 from arena.submissions.entering import HERE, OpenField, bot_in, open_field, tournament_to_change
+from arena.submissions.examiner import MachineExaminer
 from arena.submissions.jobs import Place, Queue, about
+from arena.submissions.judge import Judge, judge_lock
 from arena.submissions.records import (
     ENDED,
     STATES,
@@ -13,5 +15,6 @@ from arena.submissions.records import (
     SubmissionEvent,
     Submissions,
 )
+from arena.submissions.scrimmages import Budget, Scrimmage, ScrimmageMatch, ScrimmagePlayer, Scrimmages
 from arena.submissions.store import SubmissionRefused, Upload, UploadPart, UploadStore
 from arena.submissions.verdict import Margin, MatchSummary, Step, Verdict

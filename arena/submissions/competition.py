@@ -5,6 +5,7 @@ from contextlib import closing
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from arena.accounts import DATABASE, SERVER, Account
 from arena.config import (
@@ -19,7 +20,7 @@ from arena.config import (
 )
 from arena.errors import WrongUse
 from arena.schedule import EntriesClosed, competing
-from arena.season import all_bots, tournament_as_begun
+from arena.season import all_bots
 from arena.submissions.entering import tournament_to_change
 from arena.submissions.records import Submissions
 from arena.submissions.store import SubmissionRefused
@@ -110,6 +111,10 @@ class Competition:
         """Folder of the judge's logs."""
         return self.server / LOGS
 
+    def folder(self, name: str) -> Path:
+        """Return the results folder with this name: of a season's stage or group, or of the tournament."""
+        return self.results if self._season is None else self._season.folder(name)
+
     def entries_until(self) -> str | None:
         """Return the time until which bots may enter, with the extensions so far; None: to the end."""
         for _, standing in self._begun():
@@ -166,12 +171,10 @@ class Competition:
 
     def tournament_in(self, results: Path) -> Tournament:
         """Return the tournament of a results folder, which has begun. Raises as `tournament`."""
-        if self._season is None:
-            return tournament_to_change(self.file, results)
-        for stage in self._season.stages:
-            if results.name in stage.parts:
-                return tournament_as_begun(self._season, stage, results.name)
-        raise WrongUse(f"{results}: is no stage of {self.file}")
+        found = tournament_to_change(self.file, results)
+        with closing(Ledger(results / LEDGER)) as ledger:
+            isolation = load_start_terms(ledger).isolation
+        return replace(found, form=replace(found.form, isolation=isolation))
 
     def competitors(self) -> dict[str, str]:
         """Return the content hash of the version that plays now, by label, for the bots on this machine."""

@@ -101,13 +101,34 @@ class OpenField:
             WrongUse: it cannot start, or may not enter.
             MachineCannot: it could not be started or kept.
         """
-        version, write = label, enter
+        version = label if before is None else self.standing.next_version(before)
         if before is not None:
-            version, write = self.standing.next_version(before), update
             keep_begun(self.tournament.results, self.begun, before)
         if isinstance(bot, BotFolder):
             self._check(bot, version)
+        self.keep(bot, before)
+        self.write(bot, label, given, before)
+
+    def keep(self, bot: Entry, before: int | None) -> None:
+        """Keep copies of a bot, and of what it takes the place of.
+
+        Raises:
+            WrongUse: the copies cannot be made.
+            MachineCannot: there is no space.
+        """
+        if before is not None:
+            keep_begun(self.tournament.results, self.begun, before)
+        if isinstance(bot, BotFolder):
             keep_entry(self.tournament.results, bot)
+
+    def write(self, bot: Entry, label: str, given: str, before: int | None) -> None:
+        """Write the entry of a bot into the ledger; arguments are those of `take_in`.
+
+        Raises:
+            WrongUse: it may not enter.
+            MachineCannot: the ledger cannot be written.
+        """
+        write = enter if before is None else update
         write(self._ledger, self.begun, bot, label, given, received=self._received)
 
     def _check(self, bot: BotFolder, label: str) -> None:

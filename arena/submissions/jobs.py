@@ -115,12 +115,18 @@ class Jobs:
             cpu_ms=0,
         )
 
-    def take(self, holder: str) -> Job | None:
-        """Take the next job for a process; None if there is none, or the judge is paused."""
+    def take(self, holder: str, *, scrimmages: bool = True) -> Job | None:
+        """Take the next job for a process; None if there is none, or the judge is paused.
+
+        Args:
+            holder: name of the process.
+            scrimmages: whether it may be a scrimmage.
+        """
         with self._db.change():
             if self.paused:
                 return None
-            chosen = next_job(self._waiting(due=True), self._teams(), self._competitions())
+            waiting = [job for job in self._waiting(due=True) if scrimmages or job.kind == "submission"]
+            chosen = next_job(waiting, self._teams(), self._competitions())
             if chosen is None:
                 return None
             self._db.update(

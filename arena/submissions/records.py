@@ -16,7 +16,7 @@ from msgspec import Struct
 from arena.accounts import DAY, Account, Accounts, Database
 from arena.config import ServerTerms
 from arena.quantities import pluralise
-from arena.submissions.jobs import Jobs, Place, Queue
+from arena.submissions.jobs import Job, Jobs, Place, Queue
 from arena.submissions.store import SubmissionRefused, Upload, UploadStore
 from arena.submissions.verdict import Verdict
 from referee.bot_folder import MEGABYTE
@@ -481,6 +481,17 @@ class Submissions:
                 self._accounts.audit("judge failed", f"{found.public}: {number}: {why}", None, found.team)
             self._note(submission, "received", text)
             return told
+
+    def put_back(self, job: Job) -> None:
+        """Let a job wait again that was stopped in order."""
+        with self._db.change():
+            self.jobs.put_back(job)
+
+    def tell_host(self, submission: Submission, why: str) -> None:
+        """Tell the host, and the team without the reason, that the arena fails at a submission again and again."""
+        with self._db.change():
+            self._note(submission.id, submission.state, f"{TROUBLE}; the host is told, and it will try again")
+            self._accounts.audit("judge failed", f"{submission.public}: {why}", None, submission.team)
 
     def note_start(self, submission: int, attempt: int) -> None:
         """Write the event that the judge works at a submission."""
