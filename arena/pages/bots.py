@@ -256,9 +256,11 @@ def _bot_context(overview: Overview, bot: int) -> dict[str, Any]:
     if len(digest.moments) > 1 and overview.history is None:
         values = ratings_over_time(digest, bot)
         times = list(map(attrgetter("matches"), digest.moments))
-        low, high = rating.prior_low, rating.prior_high
-        bounds = [(low, f"95 % interval now: from {low:+z.0f}"), (high, f"to {high:+z.0f}")]
-        over_time = line_chart([(digest.labels[bot], values, "")], times, "match", bounds=bounds)
+        band = [
+            snapshot.ends[bot] if snapshot.ends and value is not None else None
+            for snapshot, value in zip(digest.moments, values, strict=True)
+        ]
+        over_time = line_chart([(digest.labels[bot], values, "")], times, "match", band=band)
     place_text = f"{place} of {competitors(digest)}"
     if row.house:
         place_text = "none: the house bot fills empty seats"

@@ -98,6 +98,8 @@ class LineChart(Struct, frozen=True):
     bounds: list[Tick]
     """Values at which a test is decided, in percent from the top."""
     unit: str
+    band: str = ""
+    """Points of an SVG polygon around the first line, in a frame of `WIDE` by `HIGH`; empty for none."""
 
 
 class HeatCell(Struct, frozen=True):
@@ -146,6 +148,7 @@ def line_chart(
     unit: str,
     *,
     bounds: Sequence[tuple[float, str]] = (),
+    band: Sequence[tuple[float, float] | None] = (),
     words: Callable[[float], str] = "{:+z.0f}".format,
 ) -> LineChart:
     """Return a chart of values over time.
@@ -155,11 +158,15 @@ def line_chart(
         times: the horizontal positions, in `unit`.
         unit: the unit of time in the singular, such as `match`.
         bounds: values at which a test is decided, each with its label.
+        band: lower and upper end of an interval around the first line at the times; None where there is none.
         words: formats a value.
     """
     every = [bound for bound, _ in bounds]
     for _, values, _ in series:
         every += (value for value in values if value is not None)
+    shown_ends = [(when, ends) for when, ends in zip(times, band, strict=False) if ends is not None]
+    for _, ends in shown_ends:
+        every += ends
     low, high, marks = axis(min(every, default=0), max(every, default=1))
     last = max(times, default=1) or 1
 
@@ -176,12 +183,14 @@ def line_chart(
             spots *= 2
         return ChartLine(name=name, points=" ".join(spots), end=end, words=shown, kind=number % COLOURS, href=href)
 
+    around = [(when, ends[0]) for when, ends in shown_ends] + [(when, ends[1]) for when, ends in shown_ends[::-1]]
     return LineChart(
         lines=[line(number, *each) for number, each in enumerate(series)],
         ticks=[Tick(down(mark), f"{mark:zg}") for mark in marks],
         times=[Tick(100 * mark / last, str(mark)) for mark in _round_times(last)],
         bounds=[Tick(down(bound), label) for bound, label in bounds],
         unit=pluralise(last, unit).partition(" ")[2],
+        band=" ".join(f"{WIDE * when / last:.0f},{HIGH * down(value) / 100:.0f}" for when, value in around),
     )
 
 

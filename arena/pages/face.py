@@ -21,8 +21,6 @@ PODIUM = 3
 NEXT = 3
 """Number of pairings to come that a first page names."""
 HEADING = re.compile("h([1-6])")
-BELOW = 2
-"""Levels by which headings of a text are lowered, because it stands in a section of a page."""
 LOWEST = 6
 MOST_TEXTS = 64
 MOST_MARKUP = 100_000
@@ -49,7 +47,7 @@ def face_context(competition: Competition, overview: Overview) -> dict[str, Any]
     return {
         "face": face,
         "about_text": markdown(face.about),
-        "rules_text": markdown(face.rules),
+        "rules_text": markdown(face.rules, above=2),
         **teams_context(face),
         "podium": podium(face, overview),
         "upset": upset_of(overview),
@@ -97,14 +95,26 @@ def upset_of(overview: Overview) -> dict[str, str] | None:
 
 
 @lru_cache(MOST_TEXTS)
-def markdown(text: str) -> Markup:
-    """Return a stranger's text in Markdown as markup: without HTML, images and dangerous links."""
+def markdown(text: str, above: int = 1) -> Markup:
+    """Return a stranger's text in Markdown as markup: without HTML, images and dangerous links.
+
+    `above` is the level of the heading above the text; its own highest headings are one level lower.
+    """
     lines = map(printable, text.expandtabs(4).splitlines())
     shown = "\n".join(lines)
-    rendered = _reader(tables=True).render(shown)
+    rendered = _rendered(shown, above, tables=True)
     if len(rendered) > MOST_MARKUP:
-        rendered = _reader(tables=False).render(shown)
+        rendered = _rendered(shown, above, tables=False)
     return markup(rendered)
+
+
+def _rendered(text: str, above: int, *, tables: bool) -> str:
+    reader, env = _reader(tables=tables), {"lowered": 0}
+    tokens = reader.parse(text, env)
+    levels = [int(level[1]) for token in tokens if (level := HEADING.fullmatch(token.tag)) is not None]
+    env["lowered"] = above + 1 - min(levels, default=1)
+    rendered: str = reader.renderer.render(tokens, reader.options, env)
+    return rendered
 
 
 @cache
@@ -119,12 +129,12 @@ def _reader(*, tables: bool) -> MarkdownIt:
     return reader
 
 
-def _lower_heading(renderer: Any, tokens: Any, at: int, options: Any, _: Mapping[str, Any]) -> str:
+def _lower_heading(renderer: Any, tokens: Any, at: int, options: Any, env: Mapping[str, Any]) -> str:
     """Render the start or the end of a heading, lowered."""
     token = tokens[at]
     level = HEADING.fullmatch(token.tag)
     if level is not None:
-        token.tag = f"h{min(LOWEST, int(level[1]) + BELOW)}"
+        token.tag = f"h{min(LOWEST, int(level[1]) + env['lowered'])}"
     rendered: str = renderer.renderToken(tokens, at, options, {})
     return rendered
 

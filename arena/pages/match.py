@@ -26,9 +26,9 @@ from arena.pages.matches import (
     seats_cell,
 )
 from arena.pages.pictures import card_path
-from arena.pages.tables import Cell, PageTable, table
+from arena.pages.tables import GLOSSARY, Cell, PageTable, table
 from arena.pages.template import Page, PageMaker
-from arena.quantities import MISSING, Column, duration
+from arena.quantities import MISSING, Column, duration, pluralise
 from arena.reports import USAGE, SeatListed, match_listed, unusual_end
 from arena.schedule import TWO, match_name, match_of
 from arena.statistics import CountedMatch, Reported
@@ -44,6 +44,14 @@ MOST_LINES = 8
 START_UP: Column[SeatReport] = Column("start-up", lambda report: report.hello_us, duration)
 
 
+class Honour(Struct, frozen=True):
+    """What the game gives a seat besides the score."""
+
+    word: str
+    """The glossary's word for it."""
+    text: str
+
+
 class SeatOnPage(Struct, frozen=True):
     """Result and statistics of one seat in a match."""
 
@@ -53,8 +61,9 @@ class SeatOnPage(Struct, frozen=True):
     """Score of the game; empty if it has none."""
     used: list[tuple[str, str]]
     """Heading and value of each measured resource."""
-    honours: list[str]
-    """Tokens and titles that the game gives the seat besides the score."""
+    honours: list[Honour]
+    number: str
+    """The bot's name with its number in the match's story, if several seats have the same bot; otherwise empty."""
 
 
 class StoryOnPage(Struct, frozen=True, kw_only=True):
@@ -130,7 +139,7 @@ def page_of_match(
         refused=refused,
         finished=overview.finished,
         pages=neighbours(overview, row),
-        **match_context(overview, match, block),
+        **match_context(overview, match, block, told),
     )
 
 
@@ -142,18 +151,21 @@ def neighbours(overview: Overview, row: int) -> list[tuple[str, str]]:
     return found
 
 
-def match_context(overview: Overview, match: Reported, block: Sequence[Reported]) -> dict[str, Any]:
+def match_context(
+    overview: Overview, match: Reported, block: Sequence[Reported], told: StoryOnPage | None
+) -> dict[str, Any]:
     """Return the values for the template of one match. `block` holds all matches of its block."""
     digest, played = overview.found.digest, match.played
     no_transcript = "The transcript is not in the results folder."
     if "://" in match.transcript:
         no_transcript = f"The transcript is at {match.transcript}."
-    seats = seats_of(match, digest.labels)
+    seats = seats_of(match, digest.labels, () if told is None else told.story.names)
     return {
         "headline": headline(played, digest),
         "reason": unusual_end(played.outcome.reason),
         "unit": score_unit(overview),
         "seats": seats,
+        "explained": _explained(seats),
         "ranked": sorted(seats, key=lambda seat: seat.result.place),
         "length": LENGTH.cell(match),
         "thinking": duration(sum(played.charged_us)),
@@ -191,12 +203,15 @@ def _seatings(overview: Overview, matches: Iterable[Reported]) -> PageTable:
     return table("Matches from this deal", columns, list(matches), head="match", href=href)
 
 
-def seats_of(match: Reported, labels: Sequence[str]) -> list[SeatOnPage]:
-    """Return the seats of a match, from seat 0."""
+def seats_of(match: Reported, labels: Sequence[str], names: Sequence[str] = ()) -> list[SeatOnPage]:
+    """Return the seats of a match, from seat 0. `names`: the names in its story, by seat, no two alike."""
     played = match.played
     found = []
     for each in match_listed(match, labels).seats:
         score = (played.outcome.scores or {}).get(str(each.seat))
+        number = ""
+        if played.entrants.count(each.entrant) > 1:
+            number = names[each.seat] if each.seat < len(names) else f"{each.bot}, seat {each.seat}"
         found.append(
             SeatOnPage(
                 result=each,
@@ -204,6 +219,7 @@ def seats_of(match: Reported, labels: Sequence[str]) -> list[SeatOnPage]:
                 score="" if score is None else str(score),
                 used=_used(match, each.seat),
                 honours=_honours(played, each.seat),
+                number=number,
             )
         )
     return found
@@ -217,17 +233,23 @@ def _used(match: Reported, seat: int) -> list[tuple[str, str]]:
     return [(heading, value) for heading, value in used.items() if value != MISSING]
 
 
-def _honours(played: CountedMatch, seat: int) -> list[str]:
+def _honours(played: CountedMatch, seat: int) -> list[Honour]:
     """Return tokens and garnets of a seat, and whether it is a named winner or a candidate for elimination."""
     outcome, key = played.outcome, str(seat)
-    said = []
-    for noun, by_seat in (("tokens", outcome.tokens), ("garnets", outcome.garnets)):
-        if key in by_seat:
-            said.append(f"{noun} {by_seat[key]}")
+    found = []
+    for word, by_seat in (("token", outcome.tokens), ("garnet", outcome.garnets)):
+        if number := by_seat.get(key, 0):
+            found.append(Honour(word, f"{'loses ' * (number < 0)}{pluralise(abs(number), word)}"))
     if len(played.entrants) == TWO:  # With two seats, the places already name the winner.
-        return said
+        return found
     if seat in outcome.winners:
-        said.append("named winner")
+        found.append(Honour("named winner", "named winner"))
     if seat == outcome.eliminated:
-        said.append("elimination candidate")
-    return said
+        found.append(Honour("elimination candidate", "elimination candidate"))
+    return found
+
+
+def _explained(seats: Iterable[SeatOnPage]) -> list[tuple[str, str]]:
+    """Return each word of the seats' honours with its meaning."""
+    words = dict.fromkeys(honour.word for seat in seats for honour in seat.honours)
+    return [(word, GLOSSARY[word]) for word in words]

@@ -178,16 +178,18 @@ def season_page(maker: PageMaker, season: SeasonPages) -> Page:
     context, face = season.context(href), season.face
     context["highlights"] = season_highlights(maker, context.pop("read"))
     context["games"] = list(filter(None, map(game_link, context["games"])))
-    texts = {"about_text": markdown(face.about), "rules_text": markdown(face.rules)} | teams_context(face)
+    texts = {"about_text": markdown(face.about), "rules_text": markdown(face.rules, above=2)} | teams_context(face)
     return maker.page("season", path, title=season.title, face=face, as_of=when, **texts, **context)
 
 
 def season_line(read: Mapping[str, Overview], fields: Sequence[Field]) -> str:
     """Return game, variant and number of bots of the tournaments that have begun; empty if there are none."""
+    from arena.viewer import game_title  # noqa: PLC0415 - as in `terms_line`
+
     told = [terms_told(overview.found.terms) for overview in read.values()]
     words: list[str] = []
-    for name in ("game", "variant"):
-        words += dict.fromkeys(each[name] for each in told if name in each)
+    words += dict.fromkeys(game_title(each["game"]) for each in told if "game" in each)
+    words += dict.fromkeys(each["variant"] for each in told if "variant" in each)
     bots = {label for _, field in fields for _, _, label in field}
     if bots:
         words.append(pluralise(len(bots), "bot"))

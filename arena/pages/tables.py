@@ -124,10 +124,12 @@ GLOSSARY = {
     "deal": "One start of a game, with all that is random in it. Each deal is played several times, with the bots "
     "in other seats, so that luck and seats even out.",
     "default": "The move that the game makes for a bot that sends no legal action in time.",
+    "elimination candidate": "The seat that the game's rules would let leave before the next match. It is last.",
     "Elo": "The scale of ratings: 400 points more are odds of 10 to 1.",
     "fault": "Misconduct for which the referee ends a bot's match, such as a crash, too many messages or a wrong "
     "start.",
     "forfeit": "The loss of a match by a fault.",
+    "garnet": "Money of the game. Its rules give or take some at the end; it counts for no place.",
     "gauntlet": "A format in which some bots meet all others, and the others do not meet.",
     "house bot": "A bot of the host that fills empty seats. It does not compete.",
     "knock-out": "A format in which a bot that loses a meeting leaves the tournament.",
@@ -136,6 +138,7 @@ GLOSSARY = {
     "mean points": "Points per match. A match has 1 point for the first place and 0 for the last, in between the "
     "share of the other seats that were ranked below; a tie counts half.",
     "move": "What a bot does when the game asks it to act.",
+    "named winner": "A seat that the game's rules call a winner. There may be several.",
     "place": "A bot's position in a table, or a seat's in a match.",
     "points": "The result of a match as a number from 0 (last) to 1 (first).",
     "rating": "A bot's strength as one number, estimated from all results; the average is 0.",
@@ -147,8 +150,10 @@ GLOSSARY = {
     "season": "Several stages, such as groups and a final.",
     "seat": "A place at the table, counted from 0.",
     "stage": "A part of a season: one tournament, or one for each group.",
+    "step": "A position of a replay: the start, or what follows a move, or several moves at the same time.",
     "Swiss": "A format in which bots with about as many points meet.",
     "time per move": "The thinking time that the referee counts for a bot's move.",
+    "token": "A prize that the game's rules give besides the score.",
     "transcript": "The file of everything that the referee received and sent in a match. Anybody can check it.",
     "void attempt": "A match that does not count, because the referee or the machine was at fault.",
     "withdrawn": "A bot that plays no more. Its results stay.",

@@ -187,8 +187,12 @@ def last_result(overview: Overview) -> CompetitionFact | None:
 
 def terms_line(overview: Overview) -> str:
     """Return game, variant, format and number of bots on one line."""
+    from arena.viewer import game_title  # noqa: PLC0415 - a tournament's report has no boards, which are slow to import
+
     told = terms_told(overview.found.terms)
-    words = [told[name].replace("_", " ") for name in ("game", "variant", "format") if name in told]
+    words = [told[name].replace("_", " ") for name in ("variant", "format") if name in told]
+    if "game" in told:
+        words.insert(0, game_title(told["game"]))
     if overview.history is not None:
         words.append("regression test")
     return ", ".join([*words, bots_text(overview)])

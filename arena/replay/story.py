@@ -112,8 +112,26 @@ def _moments(steps: Sequence[Step], names: Sequence[str]) -> list[Moment]:
     for weight, most in ((TURNING_POINT, MOST_MOMENTS), (1, FEW_MOMENTS)):
         for number in sorted(range(1, len(steps)), key=lambda number: -swings[number]):
             if len(chosen) < most:
-                add(number, _heaviest(steps[number].remarks, weight), "gain" if weight == 1 else "turning point")
+                kind: MomentKind = "turning point" if weight > 1 and _turns(steps, number) else "gain"
+                add(number, _heaviest(steps[number].remarks, weight), kind)
     return [moment for _, moment in sorted(chosen.items())]
+
+
+def _turns(steps: Sequence[Step], number: int) -> bool:
+    """Return whether a step changes who leads, or its heaviest remarks are about a seat that leads after it."""
+    after = steps[number].scores
+    before = next((step.scores for step in reversed(steps[:number]) if step.scores), [])
+    if not after or not before:
+        return True
+    leaders = _leaders(after)
+    about = {seat for remark in _heaviest(steps[number].remarks, TURNING_POINT) for seat in remark.seats}
+    return leaders != _leaders(before) or not about or not about.isdisjoint(leaders)
+
+
+def _leaders(scores: Sequence[int]) -> set[int]:
+    """Return the seats with the best score."""
+    best = max(scores)
+    return {seat for seat, score in enumerate(scores) if score == best}
 
 
 def _swings(steps: Sequence[Step]) -> Iterator[int]:

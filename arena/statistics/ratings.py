@@ -141,6 +141,31 @@ def rate(orders: Orders, entrants: int, house: int | None = None, start: "Number
         start: initial guess of the log-strengths, by entrant.
     """
     strengths = fit(orders, entrants, start)
+    found = _estimate(orders, strengths, house)
+    return Ratings(
+        ratings=found.ratings,
+        superiority=_superiority(strengths, found.spread, found.freedom, _groups(orders, entrants)),
+    )
+
+
+def ratings_at(orders: Orders, strengths: Numbers, house: int | None) -> tuple[Rating, ...]:
+    """Return the ratings for log-strengths that `fit` has returned for these orders, by entrant."""
+    return _estimate(orders, strengths, house).ratings
+
+
+class _Estimate(Struct, frozen=True):
+    """Ratings with what their intervals are made from."""
+
+    ratings: tuple[Rating, ...]
+    spread: Numbers
+    """Covariance of the log-strengths."""
+    freedom: Whole
+    """Degrees of freedom of each interval."""
+
+
+def _estimate(orders: Orders, strengths: Numbers, house: int | None) -> _Estimate:
+    """Return the ratings for these log-strengths, with their intervals."""
+    entrants = len(strengths)
     blocks = _blocks_of_each(orders, entrants)
     limited = _limited(orders, entrants)
     competing = np.arange(entrants) != (-1 if house is None else house)
@@ -176,10 +201,7 @@ def rate(orders: Orders, entrants: int, house: int | None = None, start: "Number
             prior_high=float(middle[entrant] + believed[entrant]) if high is None else high,
         )
 
-    return Ratings(
-        ratings=tuple(map(rating, range(entrants))),
-        superiority=_superiority(strengths, spread, freedom, _groups(orders, entrants)),
-    )
+    return _Estimate(tuple(map(rating, range(entrants))), spread, freedom)
 
 
 def _end(end: float, *, limited: Flags) -> float | None:

@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from arena.arrays import Numbers, np
-from arena.statistics.ratings import ELO, Orders, Ratings, fit, orders_of, rate
+from arena.statistics.ratings import ELO, Orders, Rating, Ratings, fit, orders_of, rate, ratings_at
 from arena.statistics.standings import CountedMatch, ResultArrays, Score, StandingsRow, standings_of, table_of
 from protocol.refusals import Conduct
 from referee.match import Complaint, Frequent, SeatReport, sentences, summed
@@ -170,6 +170,8 @@ def reports_of(entrants: int, matches: Iterable[Reported]) -> tuple[BotReport, .
 BLOCK = attrgetter("block")
 MOMENTS = 12
 """Number of points in the history of ratings, at equal parts of the blocks."""
+MOST_BANDS = 100
+"""Maximum number of bots up to which the history has intervals, because their cost grows with the cube of it."""
 ROUGHLY = 0.003
 """Precision of the history, in units of log-strength: half an Elo point."""
 
@@ -191,6 +193,8 @@ class RatingSnapshot(Struct, frozen=True):
     matches: int
     elo: tuple[float, ...]
     """Ratings in Elo, indexed by entrant."""
+    ends: tuple[tuple[float, float], ...] = ()
+    """Ends of their 95 % intervals, with the prior where the results set no limit; empty for many bots."""
 
 
 class Digest(Struct, frozen=True, kw_only=True):
@@ -239,7 +243,7 @@ def digest_of(
         matches=len(played),
         standings=tuple(order(standings_of(entrants, played, house))),
         ratings=rate(orders, entrants, house, last),
-        moments=_moments(played, strengths, house),
+        moments=_moments(orders, played, strengths, house),
         by_seat=tuple(map(_sum, zip(*by_bot, strict=True))),
         by_bot_and_seat=by_bot,
         conduct=_conduct(entrants, played),
@@ -258,7 +262,10 @@ def _strengths(orders: Orders, entrants: int) -> Iterator[tuple[int, Numbers]]:
 
 
 def _moments(
-    played: Sequence[CountedMatch], strengths: Sequence[tuple[int, Numbers]], house: int | None
+    orders: Orders,
+    played: Sequence[CountedMatch],
+    strengths: Sequence[tuple[int, Numbers]],
+    house: int | None,
 ) -> tuple[RatingSnapshot, ...]:
     """Return the ratings after each of these numbers of blocks."""
     last = list(accumulate(Counter(map(BLOCK, played)).values()))
@@ -267,7 +274,11 @@ def _moments(
     for blocks, each in strengths:
         competing = [entrant for entrant in range(len(each)) if entrant != house]
         elo = (each - each[competing].mean()) * ELO + 0.0  # Adding 0.0 turns minus zero into zero.
-        found.append(RatingSnapshot(blocks, last[blocks - 1], tuple(elo.tolist())))
+        ratings: tuple[Rating, ...] = ()
+        if len(each) <= MOST_BANDS:
+            ratings = ratings_at(orders.upto(blocks), each, house)
+        ends = tuple((rating.prior_low, rating.prior_high) for rating in ratings)
+        found.append(RatingSnapshot(blocks, last[blocks - 1], tuple(elo.tolist()), ends))
     return tuple(found)
 
 

@@ -1,6 +1,6 @@
 """Pages that show a match in a browser, either self-contained or linked, for all viewpoints or for one."""
 
-from arena.viewer.minute import Minute, Position, minute_of
+from arena.viewer.minute import Minute, Position, game_title, minute_of
 from arena.viewer.page import (
     drawing_script,
     drawing_style,

@@ -19,7 +19,8 @@ FEW, SOME = 3, 6
 """Maximum number of bots that are named in large letters, and in smaller ones; more are counted."""
 SMALLER = 0.7
 """Share of its usual size to which a long name shrinks before it is cut."""
-COLOURS = 8
+COLOURS = 13
+"""Number of colours of seats."""
 FRAME = Box(720, 650)
 FRAME_BOARD = Box(720, 490, top=84)
 EDGE = 16
@@ -45,7 +46,7 @@ def card_svg(data: bytes, drawing: Drawing, title: str, boards: Sequence[Element
     if boards:
         place_boards(svg, boards, BOARD)
     _line(svg, title, 92, 40, width=RIGHT - LEFT, strong=True)
-    _line(svg, f"{match['game']} · {match['variant']}", 140, 26, width=RIGHT - LEFT, fill="soft")
+    _line(svg, f"{match['title']} · {match['variant']}", 140, 26, width=RIGHT - LEFT, fill="soft")
     _bots(svg, match, drawing.scores)
     _line(svg, drawing.heading, 580, 24, width=RIGHT - LEFT, fill="soft")
     return svg, any(map(_is_other, "".join(svg.itertext())))

@@ -49,6 +49,12 @@ class Minute(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     pictures: Annotated[tuple[Position, ...], Meta(max_length=MOST_PICTURES)] = ()
 
 
+def game_title(game: str) -> str:
+    """Return the name of a game for people; that of a game without a minute is its own."""
+    minute = minute_of(game)
+    return game if minute is None else minute.title
+
+
 @lru_cache(MOST_KEPT)
 def minute_of(game: str) -> Minute | None:
     """Return a game's minute; None if there is none, or if that of another package cannot be read."""

@@ -20,6 +20,7 @@ from markupsafe import Markup
 
 from arena.live import Eyes, in_names, may_know
 from arena.replay import Recording, Step
+from arena.viewer.minute import game_title, minute_of
 from protocol.games import GameLoadError, entries, entry_of
 from protocol.games.runes_to_ruins.runes import RUNES
 from protocol.text import drawing_of
@@ -39,6 +40,7 @@ def page_of(recording: Recording, only: Eyes | None = None, *, back: tuple[str, 
         page_data(recording, only),
         linked=False,
         back=back,
+        minute="",
         script=_own(script),
         style=_own(style),
         description="",
@@ -72,8 +74,9 @@ def linked_page_of(
         script = f"viewer-{recording.game}.js"
     back = ("../index.html", "All competitions")
     data = data or page_data(recording)
+    minute = "" if minute_of(recording.game) is None else f"../game/{recording.game}.html"
     more = {"script": href(script), "style": href("viewer.css"), "description": description, "image": image}
-    return _page(data, linked=True, back=back, **more)
+    return _page(data, linked=True, back=back, minute=minute, **more)
 
 
 def shared_assets() -> dict[str, bytes]:
@@ -207,6 +210,7 @@ def page_data(recording: Recording, only: Eyes | None = None) -> dict[str, Any]:
     return {
         "format": 1,
         "game": recording.game,
+        "title": game_title(recording.game),
         "match": recording.terms.match,
         "variant": recording.terms.variant,
         "seats": seats,

@@ -73,7 +73,7 @@ class Opened:
         self.page.wait_for_function(f"document.documentElement.scrollWidth <= {size['width']}")
 
     def faults_of_accessibility(self, *, dark: bool = True) -> list[str]:
-        """What axe-core finds serious or critical, each with the first place; in dark, of contrasts alone.
+        """What axe-core finds moderate or worse, each with the first place; in dark, of contrasts alone.
 
         `dark`: looks at it in dark, too. All pages of a kind have their colours from one style sheet.
         """
@@ -90,6 +90,6 @@ class Opened:
             found += [
                 f"{scheme}: {rule['id']}: {rule['nodes'][0]['html'][:200]}"
                 for rule in result["violations"]
-                if rule["impact"] in ("serious", "critical")
+                if rule["impact"] in ("moderate", "serious", "critical")
             ]
         return found

@@ -142,6 +142,10 @@ function distinct(names, most) {
   return shown;
 }
 
+// A name that may be broken into lines after its parts only.
+const SEAMS = /(?<=[a-zA-Z0-9][_./-])(?=[a-zA-Z0-9])/;
+const foldable = (name) => name.split(SEAMS).flatMap((part, at) => (at ? [el("wbr"), part] : [part]));
+
 function ordinal(place) {
   const ending = [11, 12, 13].includes(place % 100) ? "th" : ["th", "st", "nd", "rd"][place % 10] ?? "th";
   return `${place}${ending}`;
@@ -174,7 +178,7 @@ function show(match) {
     const place = match.places?.[seat];
     return el("li", { class: `${owing.has(seat) ? "owes" : ""} ${place === 1 ? "first" : ""}` },
       badge(seat),
-      el("span", { class: "name", title: name }, names[seat]),
+      el("span", { class: "name", title: name }, foldable(names[seat])),
       el("span", { class: "score" }, scores && scores[seat] !== null && scores[seat] !== undefined ? scores[seat] : ""),
       place ? el("span", { class: "place" }, ordinal(place)) : null,
       clock ? clock.node : el("span", { class: "clock" }));

@@ -116,6 +116,12 @@ function filtered(form) {
     const shown = rows.filter(row => { row.hidden = !fits(row); return !row.hidden; });
     const active = selects.some(select => select.value);
     status.textContent = active ? `${shown.length} of the ${rows.length} matches on this page` : "";
+    const bot = form.elements.bot?.selectedOptions[0];
+    if (!bot?.value) return;
+    const all = document.createElement("a");
+    all.href = `bot/${Number(bot.value)}.html`;
+    all.textContent = `all matches of ${bot.textContent}`;
+    status.append(" · ", all);
   };
   selects.forEach(select => {
     if ([...select.options].some(option => option.value === chosen.get(select.name))) select.value = chosen.get(select.name);

@@ -129,7 +129,7 @@ function showCurve(at) {
     const lines = data.names.map((_, seat) => {
       const known = curve.seen.filter(([step, of]) => step <= curveTo && typeof of[seat] === "number");
       if (known.length) ends.push([seat, y(known.at(-1)[1][seat])]);
-      return draw("polyline", { class: `line s${seat % 8} ${seat >= 8 ? "dashed" : ""}`, points: known.map(([step, of]) => `${x(step)},${y(of[seat])}`).join(" ") });
+      return draw("polyline", { class: `line ${ofSeat(seat)} ${seat >= 8 ? "dashed" : ""}`, points: known.map(([step, of]) => `${x(step)},${y(of[seat])}`).join(" ") });
     });
     ends.sort((a, b) => a[1] - b[1]);
     const gap = Math.min(9, 84 / Math.max(1, ends.length));
@@ -142,7 +142,7 @@ function showCurve(at) {
       draw("line", { class: "axis", x1: 24, x2: 274, y1: y(0), y2: y(0) }),
       label(20, y(curve.high) + 1, curve.high, { class: "tick", "text-anchor": "end", "font-size": 8 }),
       label(20, y(curve.low), curve.low, { class: "tick", "text-anchor": "end", "font-size": 8 }),
-      lines, marks, ends.map(([seat, y]) => label(x(curveTo) + 4, y, seat, { class: `end s${seat % 8}`, "font-size": 8, "text-anchor": "start" })), cursor));
+      lines, marks, ends.map(([seat, y]) => label(x(curveTo) + 4, y, seat, { class: `end ${ofSeat(seat)}`, "font-size": 8, "text-anchor": "start" })), cursor));
   }
   if (cursor) { cursor.setAttribute("x1", x(at)); cursor.setAttribute("x2", x(at)); }
 }

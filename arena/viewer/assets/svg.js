@@ -75,9 +75,12 @@ function picture(width, height, said, ...children) {
     "data-wide": round(width) }, ...children);
 }
 
+// The class of a seat's colour, of which there are thirteen.
+const ofSeat = (seat) => `s${seat % 13}`;
+
 // A seat's own sign, the same everywhere: its number on its colour. No colour says anything alone.
 function token(x, y, seat, radius = 9, extra = "") {
-  return draw("g", { class: `token s${seat % 8} ${extra}` },
+  return draw("g", { class: `token ${ofSeat(seat)} ${extra}` },
     draw("circle", { cx: round(x), cy: round(y), r: radius }),
     label(x, y, seat, { "font-size": round(radius * 1.15) }));
 }

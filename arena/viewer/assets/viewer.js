@@ -142,13 +142,26 @@ function showRows(follow) {
   else if (held && !rows.contains(document.activeElement)) box.focus({ preventScroll: true });
 }
 
-// A view as a list: for those who do not see the picture, and for games without one.
+// Whether a value says that something is there.
+const says = (value) => value !== null && value !== "" && (typeof value !== "object" || Object.values(value).some(says));
+
+// The entries of a long list of which most have the same simple value: the others, and what that value is.
+const MANY_ALIKE = 6;
+function withoutUsual(entries) {
+  const times = new Map();
+  for (const [, each] of entries) if (typeof each !== "object") times.set(each, (times.get(each) ?? 0) + 1);
+  const [usual, often] = [...times].reduce((best, each) => (each[1] > best[1] ? each : best), [null, 0]);
+  if (often < MANY_ALIKE || 2 * often < entries.length) return entries;
+  return [...entries.filter(([, each]) => each !== usual), [often === entries.length ? "all" : "all others", usual]];
+}
+
+// A view as a list: for those who do not see the picture, and for games without one. What is empty is left out.
 function tidy(value, budget = { left: MOST_WORDS }) {
   if (value === null || typeof value !== "object") return el("span", {}, value === null ? "none" : value === true ? "yes" : value === false ? "no" : value);
   const simple = (each) => each === null || typeof each !== "object";
   if (Array.isArray(value) && value.every(simple)) return el("span", {}, listed(value.slice(0, 100).map((each) => each ?? "none")));
   const list = el("dl", { class: "tidy" });
-  for (const [key, each] of Object.entries(value)) {
+  for (const [key, each] of withoutUsual(Object.entries(value).filter(([, each]) => says(each)))) {
     if (budget.left <= 0) { list.append(el("dt", {}, "…"), el("dd", {}, "the rest is left out")); break; }
     budget.left -= 1;
     list.append(el("dt", {}, String(key).replaceAll("_", " ")), el("dd", {}, tidy(each, budget)));

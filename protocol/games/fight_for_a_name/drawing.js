@@ -48,7 +48,7 @@ drawings["fight-for-a-name"] = (() => {
       const parts = PILLARS[from] || way.length < 3 ? [] : [points(way.slice(0, -1))];
       const [x, y] = parts.length ? way.at(-2) : a;
       const drawn = () => [...parts.map((each) => draw("polyline", { points: each })), arrow(x, y, b[0], b[1], parts.length ? 0 : 8, 15)];
-      return [draw("g", { class: "trail halo" }, drawn()), draw("g", { class: `trail s${seat % 8}` }, drawn())];
+      return [draw("g", { class: "trail halo" }, drawn()), draw("g", { class: `trail ${ofSeat(seat)}` }, drawn())];
     });
   }
 
@@ -157,7 +157,7 @@ drawings["fight-for-a-name"] = (() => {
     const above = [label(x - 9, y - 19, hex, { "font-size": 10, class: `strong on-${colour}` }), label(x + 9, y - 19, letter(colour), { "font-size": 8, class: `on-${colour}` })];
     if (holder !== undefined) {
       const fresh = before && before.holders[hex] !== holder ? "fresh" : "";
-      above.push(draw("g", { class: `flag s${holder % 8} ${fresh}` }, draw("path", { d: `M${round(x - 12)} ${round(y + 10)}h24l-5 7l5 7h-24z` }), label(x - 2, y + 17, holder, { "font-size": 11 })));
+      above.push(draw("g", { class: `flag ${ofSeat(holder)} ${fresh}` }, draw("path", { d: `M${round(x - 12)} ${round(y + 10)}h24l-5 7l5 7h-24z` }), label(x - 2, y + 17, holder, { "font-size": 11 })));
     }
     above.push(...people(hex, x, holder === undefined ? y + 4 : y - (seats.length > 3 ? 5 : 3), seats, view.seat, name));
     if (strength) above.push(label(x + 21, y + 2, strength, { "font-size": 10, class: `strong on-${colour}` }));
@@ -188,7 +188,7 @@ drawings["fight-for-a-name"] = (() => {
     if (view.title) more.push(el("p", {}, `${who(view.seat, ctx.names)} is ${view.title}.`));
     else if (view.mp !== undefined && view.mp !== null) more.push(el("p", {}, `${who(view.seat, ctx.names)}: ${counts(view.mp, "movement point")}; crests: ${listed(Object.keys(view.crests))}.`));
     const titles = Object.keys(known ?? view.claims).sort((a, b) => since(a) - since(b) || (a < b ? -1 : 1));
-    if (titles.length) more.push(el("h3", {}, known ? "Banners" : "Banners claimed"), natural(titles.map((title) => banner(title, view.claims[title], coloursOf(title, view, ctx, colours), ctx.names))));
+    if (titles.length) more.push(el("h2", {}, known ? "Banners" : "Banners claimed"), natural(titles.map((title) => banner(title, view.claims[title], coloursOf(title, view, ctx, colours), ctx.names))));
     if (view.round === 0 && view.numbers && !ctx.draft) more.push(el("p", {}, `The timed game: which of ${listed(view.numbers)} make ${view.target}?`));
     return {
       heading: ctx.reveal ? "the end" : view.rounds ? `round ${view.round} of ${view.rounds}` : `round ${view.round}, ${view.phase.replaceAll("_", " ")}`,

@@ -72,7 +72,7 @@ drawings["hive-mind"] = (() => {
     const lines = [], signs = [], spots = [...taken];
     for (const { seat, cells, level } of levelled(placed.flatMap((shape, seat) => (letters(shape).length ? [[seat, letters(shape)]] : [])))) {
       const loops = outline(cells.map((letter) => places[letter]), R, 3 + 4.2 * level), id = `shape ${name} ${round} ${seat}`;
-      lines.push(draw("path", { class: `shape s${seat % 8} dash${seat % 5}`, d: closed(loops), "data-id": id }));
+      lines.push(draw("path", { class: `shape ${ofSeat(seat)} dash${seat % 5}`, d: closed(loops), "data-id": id }));
       if (seat % 5 === 4) lines.push(draw("path", { class: "shape-core", d: closed(loops), "data-id": `${id} core` }));
       // Its number hangs on the corner that is farthest from what is written elsewhere.
       const room = ([x, y]) => Math.min(60, ...spots.map(([ox, oy]) => Math.hypot(ox - x, oy - y))) - 0.02 * y;
@@ -166,10 +166,10 @@ drawings["hive-mind"] = (() => {
       const y = 48 + 47 * n, total = points ? sum(points[seat]) : null, news = points && before ? gained(points[seat], before[seat]) : "";
       said.push(`${who(seat, ctx.names)}: ${total ?? "points not known"}${news ? ` (${news})` : ""}`);
       const [from, to] = [34, 58], mid = round(y);
-      return draw("g", { "data-id": `tally ${seat}` }, token(18, y, seat, 11), draw("line", { class: `shape s${seat % 8} dash${seat % 5}`, x1: from, x2: to, y1: mid, y2: mid }),
+      return draw("g", { "data-id": `tally ${seat}` }, token(18, y, seat, 11), draw("line", { class: `shape ${ofSeat(seat)} dash${seat % 5}`, x1: from, x2: to, y1: mid, y2: mid }),
         seat % 5 === 4 ? draw("line", { class: "shape-core", x1: from, x2: to, y1: mid, y2: mid }) : null,
         nameTag(66, y - 4, WIDE - (points ? 112 : 74), seat, ctx.names, "", 14),
-        total === null ? null : [draw("rect", { class: `share s${seat % 8}`, x: 66, y: y + 7, width: round((WIDE - 74) * Math.max(0, total) / most), height: 5, rx: 2.5 }),
+        total === null ? null : [draw("rect", { class: `share ${ofSeat(seat)}`, x: 66, y: y + 7, width: round((WIDE - 74) * Math.max(0, total) / most), height: 5, rx: 2.5 }),
           label(WIDE - 8, y - 4, total, { class: "figure right", "font-size": 22 }), label(66, y + 21, news, { class: "gained start", "font-size": 11 })]);
     });
     const title = points ? ctx.reveal ? "Points at the end" : "Points" : "Points are secret until the end";

@@ -115,7 +115,7 @@ drawings.pointing = (() => {
   function sectionPictures(sections, played) {
     const ordered = sections.filter((each) => each.size > 1).sort((a, b) => b.size - a.size || (a.kind < b.kind ? -1 : 1));
     const nodes = sections.filter((each) => each.size === 1);
-    const pictures = ordered.map((each, at) => grown(sectionPicture(each, played), { class: `s${at % 8}` }, []));
+    const pictures = ordered.map((each, at) => grown(sectionPicture(each, played), { class: ofSeat(at) }, []));
     return nodes.length ? [...pictures, sectionPicture({ kind: "node", size: nodes.length, cut: false, tree: null, ring: [], nodes }, played)] : pictures;
   }
 
@@ -177,7 +177,7 @@ drawings.pointing = (() => {
     for (let number = most; number > 0; number -= 1) {
       const known = rounds[number - 1], sections = known ? fromTargets(known.targets) : maps[number - 1].map(fromMap);
       const played = { number, gained: known?.points ?? {}, names: ctx.names, latest: number === most };
-      (number === most ? nodes : earlier).push(el("h3", { class: "mid" }, `Round ${number}`), natural(sectionPictures(sections, played)));
+      (number === most ? nodes : earlier).push(el("h2", { class: "mid" }, `Round ${number}`), natural(sectionPictures(sections, played)));
     }
     const own = (view.targets ?? []).map((seat, at) => `round ${at + 1}: ${seat === null ? "nobody" : who(seat, ctx.names)}`);
     if (ctx.draft) nodes.unshift(ctx.draft.window === "vote" ? seatChoices("Who is to go", view.tied, seatIn(ctx.draft.text), ctx) : pointed(view, ctx));

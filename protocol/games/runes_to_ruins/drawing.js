@@ -219,7 +219,7 @@ drawings["runes-to-ruins"] = (() => {
         : "Squares: the best guess at each symbol, or how a guess compares: ✓ in place, ↔ elsewhere in the symbol, ≈ shares a group. "
           + "A symbol of which 6 of 6 are in place is found. 10 mantra or more at the end cost the token.",
       node: ctx.draft?.window === "symbol" ? chooser(view, ctx)[0] : cards(shown, 220),
-      more: [...(ctx.draft && ctx.draft.window !== "symbol" ? chooser(view, ctx) : []), ...(tried.length ? [el("h3", {}, guesses ? "Each bot's last guess" : "Guesses of the last four rounds, the latest first"), cards(tried.slice(0, 12), 220)] : [])],
+      more: [...(ctx.draft && ctx.draft.window !== "symbol" ? chooser(view, ctx) : []), ...(tried.length ? [el("h2", {}, guesses ? "Each bot's last guess" : "Guesses of the last four rounds, the latest first"), cards(tried.slice(0, 12), 220)] : [])],
     };
   }
 

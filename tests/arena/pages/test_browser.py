@@ -207,7 +207,8 @@ def test_matches_are_filtered_by_bot_opponent_and_seat(
     page.locator("[name=bot]").select_option(index=1)
     of_bot = rows.count()
     assert 0 < of_bot < whole
-    assert f"{of_bot} of the {whole} matches on this page" == page.inner_text(".filters [role=status]")
+    said = f"{of_bot} of the {whole} matches on this page · all matches of {label}"
+    assert said == page.inner_text(".filters [role=status]")
     assert of_bot == rows.filter(has=page.get_by_text(label, exact=True)).count()
     page.locator("[name=seat]").select_option("0")
     in_seat = rows.count()

@@ -95,3 +95,9 @@ def test_a_chart_of_nothing_is_a_chart() -> None:
 def test_a_cell_says_its_share_and_the_middle_has_no_colour(share: float | None, text: str, kind: str) -> None:
     found = heat_cell(share, "tip")
     assert (text, kind) == (found.text, found.kind)
+
+
+def test_a_band_goes_along_its_lower_ends_and_back_along_the_upper_ones() -> None:
+    band = [None, (-50.0, 50.0), (0.0, 100.0)]
+    chart = line_chart([("a", [None, 0, 50], "")], [1, 2, 4], "match", band=band)
+    assert "500,300 1000,200 1000,0 500,100" == chart.band

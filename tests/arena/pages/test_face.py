@@ -123,8 +123,9 @@ def test_the_podium_has_the_first_three_with_their_teams(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "html"),
     [
-        ("# Big", "<h3>Big</h3>\n"),
-        ("###### Small", "<h6>Small</h6>\n"),
+        ("# Big", "<h2>Big</h2>\n"),
+        ("### Big\n#### Small", "<h2>Big</h2>\n<h3>Small</h3>\n"),
+        ("###### Small", "<h2>Small</h2>\n"),
         ("<script>alert(1)</script>", "<p>&lt;script&gt;alert(1)&lt;/script&gt;</p>\n"),
         ("[x](javascript:alert(1))", "<p>[x](javascript:alert(1))</p>\n"),
         ("[x](https://a.b)", '<p><a href="https://a.b" rel="nofollow noopener noreferrer">x</a></p>\n'),

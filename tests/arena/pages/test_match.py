@@ -40,7 +40,7 @@ def test_result_score_length_curve_and_moments_are_on_it(tmp_path: Path) -> None
     text = page(cup(tmp_path / "cup"))
     head = verify_transcript(MATCH).head
     assert re.search(r"anna</span> beat .*&lt;b&gt;bob</span>, 24 to 5", text)
-    assert "20 moves, 2.0 ms of thinking" in text
+    assert re.search("20 <a [^>]*>moves</a> in 5 <a [^>]*>steps</a> of the replay, 2.0 ms of thinking", text)
     assert "The numbers are the scores: largest group." in text
     assert "<h2>Largest group</h2>" in text
     assert 2 == text.count("<polyline")
@@ -116,3 +116,17 @@ def test_lists_say_score_and_length_and_link_to_the_replay(tmp_path: Path) -> No
     assert "24 to 5" in page(competition, "cup/bot/0.html")
     assert "5 to 24" in page(competition, "cup/bot/1.html")
     assert "replay/" not in page(competition, "cup/matches.html", replays=False)
+
+
+def test_honours_are_explained_and_seats_of_one_bot_are_told_apart(tmp_path: Path) -> None:
+    played = result(0, 0, (0, 1, 1), [[0], [1], [2]])
+    outcome = replace(played.outcome, tokens={"0": 1}, garnets={"1": -2}, eliminated=2, winners=(0,))
+    played = replace(played, outcome=outcome)
+    folder = folder_of(tmp_path / "cup", ["anna", "bob"], [played], blocks=1, rotations=1)
+    text = page(Competition("cup", folder))
+    for words in ("1 token", "loses 2 garnets", "named winner", "elimination candidate"):
+        assert f">{words}</a></span>" in text
+    assert "Garnet: Money of the game." in text
+    assert "bob, seat 1" in text.replace("<wbr>", "")
+    assert "bob, seat 2" in text.replace("<wbr>", "")
+    assert "anna, seat" not in text

@@ -77,7 +77,7 @@ def test_a_seasons_projector_shows_the_stage_that_is_played(file: Path) -> None:
 def test_a_seasons_stages_are_in_its_card_and_not_beside_it(file: Path) -> None:
     text = words(website(file.parent / "runs"), "index.html")
     first = table_of(playing(file, last="final"), "final")[0]
-    assert "mist, contractual-obligation, 8 bots; a season: groups , then final , then plate 2 of 3 stages" in text
+    assert "Mist, contractual-obligation, 8 bots; a season: groups , then final , then plate 2 of 3 stages" in text
     assert f"finished final won by {first} last result" in text
     assert "groups-a" not in text
 

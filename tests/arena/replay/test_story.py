@@ -101,3 +101,18 @@ def test_a_story_that_somebody_changed_is_refused(change: dict[str, Any]) -> Non
     whole = msgspec.to_builtins(story_of(recording_of(MATCH)))
     with pytest.raises(msgspec.ValidationError):
         msgspec.convert(whole | change, Story)
+
+
+def test_a_gain_of_a_seat_that_stays_behind_is_no_turning_point() -> None:
+    kinds = {
+        text: kind
+        for _, kind, text in told(
+            step(scores=(9, 0)),
+            step(Remark("bob joins two groups: 3", (1,), 2), scores=(9, 3)),
+            step(Remark("anna joins two groups: 15", (0,), 2), scores=(15, 3)),
+            step(Remark("bob takes the lead, 16 to 15", (1,), 2), scores=(15, 16)),
+            step(scores=(15, 16)),
+        )
+    }
+    assert kinds["bob joins two groups: 3"] == "gain"
+    assert kinds["anna joins two groups: 15"] == "turning point"

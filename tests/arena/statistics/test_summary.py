@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from arena.statistics.ratings import orders_of
 from arena.statistics.standings import CountedMatch, points
 from arena.statistics.summary import MOMENTS, Digest, _moments, digest_of
 from protocol.refusals import Conduct
@@ -48,6 +49,9 @@ def test_ratings_over_time_end_with_todays(digest: Digest) -> None:
 def test_an_earlier_moment_knows_nothing_of_later_blocks(played: list[CountedMatch], digest: Digest) -> None:
     half = digest_of(LABELS, [match for match in played if match.block < 12])
     assert 12 == digest.moments[5].blocks
+    assert [(one.prior_low, one.prior_high) for one in half.ratings.ratings] == [
+        pytest.approx(ends, abs=3) for ends in digest.moments[5].ends
+    ]
     assert [one.elo for one in half.ratings.ratings] == pytest.approx(digest.moments[5].elo, abs=0.5)
 
 
@@ -104,5 +108,6 @@ def test_moments_and_first_matches_are_counted_in_matches() -> None:
 
 
 def test_no_rating_over_time_is_minus_zero() -> None:
-    [moment] = _moments([result(0, 0, (0, 1), [[0, 1]])], [(1, np.array([-0.0, 0.0]))], None)
+    played = [result(0, 0, (0, 1), [[0, 1]])]
+    [moment] = _moments(orders_of(played), played, [(1, np.array([-0.0, 0.0]))], None)
     assert ["0.0", "0.0"] == list(map(str, moment.elo))

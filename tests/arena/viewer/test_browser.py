@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable
 from itertools import groupby
 from pathlib import Path
@@ -214,6 +215,23 @@ def views_sent(transcript: Path, seat: int) -> list[Any]:
     return [each.view for each in messages if isinstance(each, OpenedWindow)]
 
 
+def is_something(value: Any) -> bool:
+    """Whether anything in a value is there."""
+    if isinstance(value, dict | list):
+        return any(map(is_something, value.values() if isinstance(value, dict) else value))
+    return value is not None and value != ""
+
+
+def without_usual(named: dict[str, Any]) -> dict[str, Any]:
+    """Six or more entries with one simple value are said at once, if they are half of all."""
+    spelled = {name: json.dumps(each) for name, each in named.items() if not isinstance(each, dict | list)}
+    usual, often = next(iter(Counter(spelled.values()).most_common(1)), ("", 0))
+    if often < 6 or 2 * often < len(named):
+        return named
+    others = {name: each for name, each in named.items() if spelled.get(name) != usual}
+    return others | {"all others" if others else "all": json.loads(usual)}
+
+
 def in_words(value: Any) -> Any:
     """A view as the page says it: names with what stands under them, and lists of simple things in one line."""
     if isinstance(value, list) and not any(isinstance(each, dict | list) for each in value):
@@ -221,7 +239,8 @@ def in_words(value: Any) -> Any:
     if isinstance(value, list):
         value = {str(at): each for at, each in enumerate(value)}
     if isinstance(value, dict):
-        return {name.replace("_", " "): in_words(each) for name, each in value.items()}
+        there = {name.replace("_", " "): each for name, each in value.items() if is_something(each)}
+        return {name: in_words(each) for name, each in without_usual(there).items()}
     if isinstance(value, str):
         return value
     return {"null": "none", "true": "yes", "false": "no"}.get(json.dumps(value), json.dumps(value))
