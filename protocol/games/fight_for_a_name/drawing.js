@@ -297,7 +297,7 @@ drawings["fight-for-a-name"] = (() => {
     const spots = passed.map((place) => spot(place)), ends = spots.length > 1 ? [spots.at(-2), spots.at(-1)] : null;
     if (!ends) return [];
     const drawn = () => [draw("polyline", { points: points(spots.slice(0, -1)) }), arrow(...ends[0], ...ends[1], 0, 4)];
-    return [draw("g", { class: "trail halo" }, drawn()), draw("g", { class: `trail draft s${view.seat % 8}` }, drawn())];
+    return [draw("g", { class: "trail halo" }, drawn()), draw("g", { class: `trail draft ${ofSeat(view.seat)}` }, drawn())];
   }
 
   // What a click on the board cannot say, below it.

@@ -136,7 +136,7 @@ drawings["hive-mind"] = (() => {
       if (text) pills.push(pill(x, y + R * 0.66, text, kind, `pill ${hive.name} ${at} ${letter}`));
     });
     const { lines, signs } = last ? shapesOf(hive.name, last.placed, at, taken) : { lines: [], signs: [] };
-    if (chosen.length) lines.push(draw("path", { class: `shape s${hive.own % 8} draft`, d: closed(outline(chosen.map((letter) => places[letter]), R, 3)), "data-id": `draft ${hive.name}` }));
+    if (chosen.length) lines.push(draw("path", { class: `shape ${ofSeat(hive.own)} draft`, d: closed(outline(chosen.map((letter) => places[letter]), R, 3)), "data-id": `draft ${hive.name}` }));
     const looks = choosing ? `left: ${listed(hive.left, "no shape")}` : hint ? `${hint.cells} looks at ${hint.looks || "nothing"}: ${hint.total}` : at >= 0 ? `round ${at + 1}` : "";
     const names = (seats) => listed(seats.map((seat) => who(seat, ctx.names)));
     const said = [`Hive ${hive.name}${at >= 0 ? `, round ${at + 1}` : ""}: ${[...LETTERS].map((letter, n) => cellInWords(letter, n, hive, cells?.[letter], at, ctx)).join("; ")}`];

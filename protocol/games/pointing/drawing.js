@@ -211,7 +211,7 @@ drawings.pointing = (() => {
         nameTag(x - Math.min(44, 3.1 * [...name].length), y + 17, 90, seat, ctx.names, "", 11));
       return says(titled(node, `seat ${seat}: ${name}`), String(seat), ctx);
     });
-    const at = others.indexOf(target), way = at < 0 ? null : draw("g", { class: `trail s${view.seat % 8}`, "data-id": "draft" }, arrow(...middle, ...placeOf(at), 19, 26));
+    const at = others.indexOf(target), way = at < 0 ? null : draw("g", { class: `trail ${ofSeat(view.seat)}`, "data-id": "draft" }, arrow(...middle, ...placeOf(at), 19, 26));
     const said = `Whom to point at. ${target === null ? "Nobody is chosen" : `Chosen: ${who(target, ctx.names)}`}`;
     return natural([picture(WIDE, HIGH, said, way, seats, token(...middle, view.seat, 17, "own"), label(middle[0], middle[1] + 29, "you", { "font-size": 12, class: "strong" }))]);
   }
