@@ -250,7 +250,7 @@ def _matches(
         return unusual_end(match.played.outcome.reason)
 
     def board(match: Reported) -> Cell:
-        return Cell("", picture=links.picture(match) if links is not None else "")
+        return Cell("") if links is None else Cell("", links.replay(match), picture=links.picture(match))
 
     def watch(match: Reported) -> Cell:
         return Cell("watch", links.replay(match)) if links is not None and links.replay(match) else Cell("")

@@ -188,7 +188,10 @@ def in_cell(cell: Cell) -> Markup:
     """Return a cell's content as markup: each name in one element, with its link if it has one."""
     if cell.picture:
         source = escape(printable(cell.picture))
-        return markup(f'<img class="board" loading="lazy" width="96" height="72" alt="" src="{source}">')
+        image = f'<img class="board" loading="lazy" width="96" height="72" alt="" src="{source}">'
+        if cell.href:  # Another column of the row has the same link, with a text.
+            image = f'<a href="{escape(printable(cell.href))}" tabindex="-1" aria-hidden="true">{image}</a>'
+        return markup(image)
     if not cell.parts:
         return linked(cell.text, cell.href)
     parts = (escape(printable(each.text)) if each.kind == BETWEEN else in_cell(each) for each in cell.parts)

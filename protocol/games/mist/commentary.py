@@ -36,7 +36,7 @@ def remarks(scene: Scene) -> list[Remark]:
         elif isinstance(event, Placed) and seat is not None and scene.before is not None:
             found += _placement(scene, event, seat)
         elif isinstance(event, Reveal):
-            found.append(_end(scene, event.turns))
+            found.append(_end(scene))
     return found
 
 
@@ -99,14 +99,13 @@ def _growth(scene: Scene, stay: Sequence[str], mover: int) -> Iterator[Remark]:
             yield Remark(f"{scene.names[mover]}'s largest group grows to {size}", (mover,))
 
 
-def _end(scene: Scene, turns: int) -> Remark:
+def _end(scene: Scene) -> Remark:
     """Return the sizes of the largest groups at the end."""
     sizes = scores(scene.after)
-    over = f"the match is over after {counted(turns, 'turn')}"
     if sizes[0] == sizes[1]:
-        return Remark(f"{over}: both have a largest group of {sizes[0]}", (0, 1), 3)
+        return Remark(f"the match is over: both have a largest group of {sizes[0]}", (0, 1), 3)
     best = sizes.index(max(sizes))
-    text = f"{over}: {scene.names[best]}'s largest group has {counted(sizes[best], 'piece')}"
+    text = f"the match is over: {scene.names[best]}'s largest group has {counted(sizes[best], 'piece')}"
     return Remark(f"{text}, {scene.names[1 - best]}'s {sizes[1 - best]}", (best, 1 - best), 3)
 
 

@@ -130,3 +130,10 @@ def test_honours_are_explained_and_seats_of_one_bot_are_told_apart(tmp_path: Pat
     assert "bob, seat 1" in text.replace("<wbr>", "")
     assert "bob, seat 2" in text.replace("<wbr>", "")
     assert "anna, seat" not in text
+
+
+def test_a_board_in_a_list_leads_to_the_replay_for_those_who_see_it(tmp_path: Path) -> None:
+    competition = cup(tmp_path / "cup")
+    replay = re.escape(f"../{replay_path(verify_transcript(MATCH).head)}#match=cup/1a")
+    board = rf'<a href="{replay}" tabindex="-1" aria-hidden="true"><img class="board"[^>]* src="../picture/'
+    assert re.search(board, page(competition, "cup/matches.html"))
