@@ -4,6 +4,7 @@ from arena.accounts.accounts import (
     DAY,
     LONGEST_NAME,
     SCOPES,
+    SESSION_DAYS,
     Account,
     AccountError,
     Accounts,

@@ -31,8 +31,8 @@ TOKEN_START = "arena_"  # noqa: S105 - no secret
 """Start of each token, by which scanners of repositories find one that was published."""
 LONGEST_SECRET = 100
 
-Scope = Literal["submit", "read"]
-"""What a token may do: hand in bots and read, or only read what its team may."""
+Scope = Literal["submit", "read", "sign-in"]
+"""What a token may do: hand in bots and read what its team may; read it; or sign in a browser."""
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 
 

@@ -37,6 +37,8 @@ COMMANDS = {
     "season": ("season", "Play a season from a file: stages, each drawn from the table of the one before."),
     "regress": ("regress", "Test whether a bot's new version is better; the exit code is for CI."),
     "serve": ("serve", "Serve competitions as a website, with matches as they are played."),
+    "team": ("team", "Make teams for a season's server, and invite people: add, invite, host, close, list."),
+    "submit": ("submit", "Hand a bot in to a season's server, and wait for the verdict."),
     "report": ("report", "Show ratings with intervals and plots of a tournament."),
     "results": ("results", "List a tournament's matches, as a table, CSV or JSON."),
     "package": (

@@ -1,9 +1,10 @@
 """`arena serve` and `arena site`: competitions as a website, served or written as files."""
 
 import re
+import sys
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import click
 import msgspec
@@ -14,7 +15,7 @@ from rich.progress import TimeElapsedColumn, TimeRemainingColumn
 
 from arena import event_loop
 from arena.commands.options import LogOption, open_log
-from arena.config import url_complaint
+from arena.config import is_season, url_complaint
 from arena.errors import AnswerIsNo, WrongUse
 from arena.feed import is_endpoint
 from arena.options import default_folder, option, options
@@ -24,8 +25,11 @@ from arena.web import (
     MOST_CLIENTS,
     MOST_OF_ADDRESS,
     Builder,
+    Extension,
+    Guard,
     Serving,
     Written,
+    authority,
     competitions_in,
     open_output,
     play_of,
@@ -33,6 +37,10 @@ from arena.web import (
 )
 from arena.workers import cores
 from referee.bot_folder import MEGABYTE
+from referee.log import Logger
+
+if TYPE_CHECKING:
+    from arena.submissions import Competition
 
 MAX_PORT = 65_535
 MOST_SHOWN = 100
@@ -141,6 +149,21 @@ class ServeOptions(Serving, frozen=True, kw_only=True):
         ),
     ] = None
     log: LogOption = None
+    teams: Annotated[
+        bool,
+        option(
+            "Let teams sign in, hand in bots and see what became of them, in the competition of the one FILE"
+            " given."
+        ),
+    ] = False
+    play: Annotated[
+        bool,
+        option("Also play the competition and judge what teams hand in, in processes beside. Includes --teams."),
+    ] = False
+    behind_proxy: Annotated[
+        bool,
+        option("All visitors come through a proxy of yours, which appends their addresses to X-Forwarded-For."),
+    ] = False
 
 
 @click.command("serve")
@@ -152,14 +175,83 @@ def command(folders: tuple[Path, ...], *, asked: ServeOptions) -> None:
     People may play practice matches, which are kept in practice/ for a week. Nothing else is written.
 
     A FOLDER is a results folder, a folder that holds some, or a tournament's file.  [default: runs]
+
+    With --play, FILE.toml is a tournament's or a season's file, which is played as well, and in which teams enter
+    by themselves: the season's server.
     """
     for feed in asked.feeds:
         if not is_endpoint(feed):
             raise WrongUse(f"--feed {feed}: is neither ipc://PATH nor tcp://ADDRESS:PORT")
     asked = replace(asked, places=folders)
     with open_log(asked.log) as events:
-        extensions = [play_of(asked, default_folder("practice"), events.logger)] if asked.has_practice else []
-        event_loop.run(partial(serve, asked, events.logger, extensions))
+        if asked.play:
+            supervise(asked, events.logger)
+        elif asked.teams:
+            serve_teams(asked, events.logger)
+        else:
+            practice = _practice(asked, default_folder("practice"), events.logger)
+            event_loop.run(partial(serve, asked, events.logger, practice))
+
+
+def _practice(asked: ServeOptions, folder: Path, log: Logger) -> list[Extension]:
+    """Return what lets people play on this server, with its files in a folder; nothing if they may not."""
+    return [play_of(asked, folder, log)] if asked.has_practice else []
+
+
+def serve_teams(asked: ServeOptions, log: Logger) -> None:
+    """Serve pages, and the portal of the competition's teams."""
+    from arena.portal import Portal  # noqa: PLC0415 - most servers have none
+
+    competition = _competition(asked)
+    guard = Guard(asked.url, behind_proxy=asked.behind_proxy)
+    portal = Portal(competition, guard, log, url=asked.url)
+    extensions = [*_practice(asked, competition.server / "practice", log), portal]
+    event_loop.run(partial(serve, replace(asked, places=(competition.results,)), log, extensions))
+
+
+def supervise(asked: ServeOptions, log: Logger) -> None:
+    """Play, judge and serve in three processes, until Ctrl-C."""
+    from arena.portal import ServerProcess, Supervisor, show_host_link  # noqa: PLC0415 - most servers have none
+
+    competition = _competition(asked)
+    (file,) = asked.places
+    address = asked.url or f"http://{authority(asked.host, asked.port)}/"
+    show_host_link(competition, address)
+    arena = (sys.executable, "-m", "arena")
+    serving = ["--host", asked.host, "--port", str(asked.port)]
+    serving += ["--delay", AFTER if asked.delay is None else f"{asked.delay:g}"]
+    serving += ["--streams", str(asked.streams), "--streams-per-address", str(asked.streams_of_address)]
+    if asked.url:
+        serving += ["--url", asked.url]
+    if asked.behind_proxy:
+        serving.append("--behind-proxy")
+    if asked.practice is not None:
+        serving.append("--practice" if asked.practice else "--no-practice")
+    for origin in asked.embed:
+        serving += ["--embed", origin]
+    kind = "season" if is_season(file) else "tournament"
+    processes = (
+        ServerProcess("play", (*arena, kind, str(file), "--feed"), ends=True),
+        ServerProcess("judge", (*arena, "judge", str(file))),
+        ServerProcess("serve", (*arena, "serve", str(file), "--teams", *serving)),
+    )
+    event_loop.run(Supervisor(processes, competition.server, log).run)
+
+
+def _competition(asked: ServeOptions) -> "Competition":
+    """Return the competition whose file was given.
+
+    Raises:
+        WrongUse: not exactly one file was given, or it is not valid.
+    """
+    from arena.submissions import Competition  # noqa: PLC0415 - most servers have no teams
+
+    flag = "--play" if asked.play else "--teams"
+    if len(asked.places) != 1 or asked.places[0].suffix != ".toml":
+        raise WrongUse(f"{flag}: give one FILE.toml, of a tournament or a season")
+    if not asked.port:
+        raise WrongUse(f"{flag}: --port 0 would be another port after each restart: give one")
+    return Competition.read(asked.places[0])
 
 
 MOST_JOBS = 256

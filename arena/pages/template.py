@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from arena.replay import Story
     from arena.statistics import Reported
 
-NAMES = ("site.css", "site.js", "live.css", "play.css")
+NAMES = ("site.css", "site.js", "live.css", "play.css", "portal.css", "portal.js")
 WITH_DRAWINGS = ("live.js", "game.js", "play.js")
 """Scripts that draw boards."""
 DRAWING = "drawing.css"

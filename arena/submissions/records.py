@@ -239,6 +239,18 @@ class Submissions:
             self._accounts.audit("submitted", submission.public, account, team)
         return Receipt(submission=submission, repeated=False, same_as="" if earlier is None else earlier.public)
 
+    def check(self, team: int, request: str | None = None) -> None:
+        """Check that a team may submit now, before its upload is read. A repeated request passes.
+
+        Raises:
+            SubmissionRefused: a quota is used up, or no entries are taken.
+        """
+        where = "SELECT count(*) FROM submissions WHERE team = ? AND request = ?"
+        if request is not None and self._db.value(where, team, request):
+            return
+        self._check_deadline(self._entries_until())
+        self._check_quota(team)
+
     def restore(self, submission: Submission, by: Account) -> Submission:
         """Submit the upload of an earlier version again; that does not count against the quota of the day."""
         team, label = team_of(by)

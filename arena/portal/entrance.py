@@ -1,0 +1,140 @@
+"""Joining by an invitation, signing in by a key, and signing out."""
+
+from http import HTTPStatus
+
+from starlette.responses import Response
+
+from arena.accounts import DAY, LONGEST_NAME, SESSION_DAYS, Account, AccountError
+from arena.portal.visit import ATTEMPTS, SESSION, RouteTerms, Visit
+from arena.web import Refusal
+
+
+async def join_page(visit: Visit) -> Response:
+    """Show the form of an invitation. Its secret is in the address's fragment, which browsers do not send."""
+    return visit.page("join", title="Join", wrong="", longest=LONGEST_NAME, name="")
+
+
+async def join(visit: Visit) -> Response:
+    """Make an account by an invitation, and open a session."""
+    portal, form = visit.portal, visit.form
+    portal.rates.spend("attempt", visit.client, ATTEMPTS)
+    secret, name = form.get("invitation", "").rpartition("#")[2].strip(), form.get("name", "")
+    try:
+        account = await portal.in_thread(lambda: portal.accounts.accept(secret, name))
+    except AccountError as error:
+        return visit.page(
+            "join",
+            title="Join",
+            status=HTTPStatus.UNPROCESSABLE_ENTITY,
+            wrong=str(error),
+            longest=LONGEST_NAME,
+            name=name,
+        )
+    return await let_in(visit, account)
+
+
+async def sign_in_page(visit: Visit) -> Response:
+    """Show the form for signing in; who is signed in already goes on."""
+    if visit.visitor is not None:
+        return visit.redirect(home_of(visit.visitor))
+    return visit.page("sign-in", title="Sign in", wrong="", oidc=visit.portal.oidc is not None)
+
+
+async def sign_in(visit: Visit) -> Response:
+    """Open a session by a key."""
+    portal = visit.portal
+    portal.rates.spend("attempt", visit.client, ATTEMPTS)
+    key = visit.form.get("key", "").strip()
+    found = await portal.in_thread(lambda: portal.accounts.token(key))
+    if found is None or found[1].scope != "sign-in":
+        return visit.page(
+            "sign-in",
+            title="Sign in",
+            status=HTTPStatus.UNPROCESSABLE_ENTITY,
+            wrong="This is no valid key for signing in.",
+            oidc=portal.oidc is not None,
+        )
+    return await let_in(visit, found[0])
+
+
+async def let_in(visit: Visit, account: Account) -> Response:
+    """Open a session, and lead to the account's first page."""
+    portal = visit.portal
+    secret = await portal.in_thread(lambda: portal.accounts.open_session(account))
+    cookie = portal.guard.set_cookie(SESSION, secret, SESSION_DAYS * DAY)
+    return visit.redirect(home_of(account), cookie=cookie)
+
+
+async def sign_out(visit: Visit) -> Response:
+    """End the session."""
+    portal = visit.portal
+    secret = portal.guard.cookie(visit.request, SESSION)
+    await portal.in_thread(lambda: portal.accounts.close_session(secret))
+    return visit.redirect("index.html", cookie=portal.guard.set_cookie(SESSION, "", 0))
+
+
+async def account_page(visit: Visit) -> Response:
+    """Show the visitor's own keys, and what else only concerns the visitor."""
+    portal, account = visit.portal, visit.account
+    tokens = await portal.in_thread(lambda: portal.accounts.tokens(account))
+    return visit.page("account", title="Your keys", tokens=tokens, secret="", kind="", longest=LONGEST_NAME)
+
+
+async def new_token(visit: Visit) -> Response:
+    """Make a token, and show its secret once."""
+    portal, form, account = visit.portal, visit.form, visit.account
+    scope = form.get("scope", "")
+    secret = await portal.in_thread(lambda: portal.accounts.new_token(account, form.get("name", ""), scope))
+    tokens = await portal.in_thread(lambda: portal.accounts.tokens(account))
+    return visit.page("account", title="Your keys", tokens=tokens, secret=secret, kind=scope, longest=LONGEST_NAME)
+
+
+async def revoke_token(visit: Visit) -> Response:
+    """Revoke one of the visitor's tokens."""
+    id_ = number_in(visit.form.get("id", ""))
+    await visit.portal.in_thread(lambda: visit.portal.accounts.revoke_token(id_, visit.account))
+    return visit.redirect("account")
+
+
+async def sign_out_everywhere(visit: Visit) -> Response:
+    """End all sessions and tokens of the visitor."""
+    await visit.portal.in_thread(lambda: visit.portal.accounts.sign_out_everywhere(visit.account))
+    return visit.redirect("sign-in", cookie=visit.portal.guard.set_cookie(SESSION, "", 0))
+
+
+async def leave(visit: Visit) -> Response:
+    """End the visitor's account."""
+    if visit.form.get("sure") != "yes":
+        raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "Tick the box that says that you are sure.")
+    await visit.portal.in_thread(lambda: visit.portal.accounts.leave(visit.account))
+    return visit.redirect("index.html", cookie=visit.portal.guard.set_cookie(SESSION, "", 0))
+
+
+def home_of(account: Account) -> str:
+    """Return the path of an account's first page."""
+    return "host/" if account.is_host else "team/"
+
+
+def number_in(text: str) -> int:
+    """Return a number of a form.
+
+    Raises:
+        Refusal: it is none.
+    """
+    if not (text.isascii() and text.isdigit() and len(text) <= 18):  # noqa: PLR2004 - SQLite's numbers have 63 bits
+        raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "This is not a form of this site.")
+    return int(text)
+
+
+ROUTES = (
+    RouteTerms("join", "anybody", join_page),
+    RouteTerms("join", "anybody", join, "POST"),
+    RouteTerms("sign-in", "anybody", sign_in_page),
+    RouteTerms("sign-in", "anybody", sign_in, "POST"),
+    RouteTerms("account", "account", account_page),
+    RouteTerms("account/token", "account", new_token, "POST"),
+    RouteTerms("account/token/revoke", "account", revoke_token, "POST"),
+    RouteTerms("account/sign-out", "account", sign_out, "POST"),
+    RouteTerms("account/sign-out-everywhere", "account", sign_out_everywhere, "POST"),
+    RouteTerms("account/leave", "account", leave, "POST"),
+)

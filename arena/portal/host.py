@@ -1,0 +1,139 @@
+"""The host's pages: teams, submissions of all teams, the queue, and what hosts and teams did."""
+
+from http import HTTPStatus
+
+from starlette.responses import Response
+
+from arena.accounts import Team
+from arena.portal.entrance import number_in
+from arena.portal.team import own_submission, submission_log
+from arena.portal.visit import RouteTerms, Visit
+from arena.submissions import ENDED, STATES
+from arena.web import Refusal
+
+SHOWN = 100
+LONGEST_ANNOUNCEMENT = 500
+
+
+async def host_page(visit: Visit) -> Response:
+    """Show the queue, the latest submissions, and what needs the host."""
+    portal = visit.portal
+    submissions = await portal.in_thread(lambda: portal.submissions.all(count=SHOWN))
+    return visit.page(
+        "host",
+        title="The host's desk",
+        queue=await portal.in_thread(portal.submissions.queue),
+        counts=await portal.in_thread(portal.submissions.counts_by_state),
+        states=STATES,
+        submissions=submissions,
+        stuck=[each for each in submissions if each.failure and each.state not in ENDED],
+        processes=portal.processes(),
+        log=await portal.in_thread(lambda: portal.accounts.audit_log(count=SHOWN)),
+        longest=LONGEST_ANNOUNCEMENT,
+    )
+
+
+async def teams_page(visit: Visit) -> Response:
+    """Show all teams."""
+    return await _teams(visit, "", None)
+
+
+async def _teams(visit: Visit, link: str, invited: Team | None) -> Response:
+    teams = await visit.portal.in_thread(visit.portal.accounts.teams)
+    return visit.page("teams", title="Teams", teams=teams, link=link, invited=invited)
+
+
+async def new_team(visit: Visit) -> Response:
+    """Make a team, and show the link of its first invitation once."""
+    portal = visit.portal
+    team = await portal.in_thread(lambda: portal.accounts.new_team(visit.form.get("name", ""), visit.account))
+    return await _invited(visit, team)
+
+
+async def invite(visit: Visit) -> Response:
+    """Make an invitation to a team, and show its link once."""
+    return await _invited(visit, await _team(visit))
+
+
+async def _invited(visit: Visit, team: Team) -> Response:
+    portal = visit.portal
+    uses = number_in(visit.form.get("uses", "1"))
+    secret = await portal.in_thread(lambda: portal.accounts.invite(team.id, visit.account, uses=uses))
+    return await _teams(visit, portal.invitation_link(secret, visit.request), team)
+
+
+async def close_team(visit: Visit) -> Response:
+    """Close a team, or open it again."""
+    team = await _team(visit)
+    closed = visit.form.get("closed") == "yes"
+    await visit.portal.in_thread(lambda: visit.portal.accounts.close_team(team.id, visit.account, closed=closed))
+    return visit.redirect("host/teams")
+
+
+async def _team(visit: Visit) -> Team:
+    id_ = number_in(visit.form.get("team", ""))
+    team = await visit.portal.in_thread(lambda: visit.portal.accounts.team(id_))
+    if team is None:
+        raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "There is no such team.")
+    return team
+
+
+async def submission_page(visit: Visit) -> Response:
+    """Show a team's submission as the team sees it, without its upload."""
+    portal = visit.portal
+    submission = await own_submission(visit)
+    return visit.page(
+        "submission",
+        title=f"{submission.bot}: {submission.note or submission.filename}",
+        submission=submission,
+        events=await portal.in_thread(lambda: portal.submissions.events(submission)),
+        place=await portal.in_thread(lambda: portal.submissions.place(submission)),
+        logs=await portal.in_thread(lambda: portal.submissions.log_names(submission)),
+        ended=submission.state in ENDED,
+    )
+
+
+async def refuse(visit: Visit) -> Response:
+    """Refuse a submission for the host's own reason."""
+    submission = await own_submission(visit)
+    reason = visit.form.get("reason", "").strip()[:LONGEST_ANNOUNCEMENT]
+    if not reason:
+        raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "Give the reason, which the team will read.")
+    await visit.portal.in_thread(lambda: visit.portal.submissions.refuse(submission, visit.account, reason))
+    return visit.redirect(f"host/submission/{submission.public}")
+
+
+async def retry(visit: Visit) -> Response:
+    """Let the arena try a submission again now."""
+    submission = await own_submission(visit)
+    await visit.portal.in_thread(lambda: visit.portal.submissions.retry(submission, visit.account))
+    return visit.redirect(f"host/submission/{submission.public}")
+
+
+async def pause(visit: Visit) -> Response:
+    """Stop the judging of further submissions, or let it go on."""
+    paused = visit.form.get("paused") == "yes"
+    await visit.portal.in_thread(lambda: visit.portal.submissions.pause(visit.account, paused=paused))
+    return visit.redirect("host/")
+
+
+async def announce(visit: Visit) -> Response:
+    """Show a line on all pages, in place of the one before; an empty one removes it."""
+    text = visit.form.get("text", "").strip()[:LONGEST_ANNOUNCEMENT]
+    await visit.portal.announce(text, visit.account)
+    return visit.redirect("host/")
+
+
+ROUTES = (
+    RouteTerms("host/", "host", host_page),
+    RouteTerms("host/teams", "host", teams_page),
+    RouteTerms("host/teams/new", "host", new_team, "POST"),
+    RouteTerms("host/teams/invite", "host", invite, "POST"),
+    RouteTerms("host/teams/close", "host", close_team, "POST"),
+    RouteTerms("host/submission/{public}", "host", submission_page),
+    RouteTerms("host/submission/{public}/log/{name}", "host", submission_log),
+    RouteTerms("host/submission/{public}/refuse", "host", refuse, "POST"),
+    RouteTerms("host/submission/{public}/retry", "host", retry, "POST"),
+    RouteTerms("host/pause", "host", pause, "POST"),
+    RouteTerms("host/announce", "host", announce, "POST"),
+)

@@ -1,0 +1,160 @@
+"""The portal: what all of its routes share, and its part of the server."""
+
+import secrets
+import traceback
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any, TypeVar
+
+import trio
+from click import ClickException
+from starlette.requests import Request
+from starlette.routing import Route
+from starlette.types import Scope
+
+from arena.accounts import Account, Accounts, Database, DatabaseThread
+from arena.errors import MachineCannot, WrongUse
+from arena.pages import PageMaker
+from arena.portal import api, entrance, host, operations, team
+from arena.portal.supervisor import read_reports
+from arena.portal.visit import SESSION, RouteTerms, starlette_route
+from arena.submissions import Competition, Submissions, UploadStore
+from arena.terminal import say
+from arena.web import Guard, RateLimits, Stream
+from referee.log import Logger
+
+LOOK_SECONDS = 1.0
+"""Seconds between two looks for changes in the database."""
+ANNOUNCEMENT = "announcement"
+AnswerT = TypeVar("AnswerT")
+
+
+class Portal:
+    """The season's server's pages and interface, as an extension of the server of pages."""
+
+    links: Sequence[tuple[str, str]] = (("Your team", "team/"),)
+
+    def __init__(self, competition: Competition, guard: Guard, log: Logger, *, url: str = "") -> None:
+        """Open the database of a competition.
+
+        Raises:
+            WrongUse: the database is of another kind, or that of a newer arena.
+            MachineCannot: it cannot be read or written.
+        """
+        self.competition = competition
+        self.guard = guard
+        self.rates = RateLimits()
+        self.log = log
+        self.database = Database(competition.database)
+        self.accounts = Accounts(self.database)
+        self.store = UploadStore(competition.uploads, competition.terms.upload_mb * 1024 * 1024)
+        self.submissions = Submissions(
+            self.database,
+            competition.terms,
+            competition=competition.name,
+            store=self.store,
+            logs=competition.logs,
+            entries_until=competition.entries_until,
+        )
+        self.pages = PageMaker(live=True, url=url, links=(("Your team", "team/"),))
+        self.oidc: object = None
+        self.in_thread = DatabaseThread()
+        self.announcement = ""
+        self._change = 0
+        self._changes: Stream | None = None
+
+    def routes(self) -> Sequence[Route]:
+        """Return the portal's routes."""
+        return [starlette_route(self, terms) for terms in ROUTES]
+
+    def stream(self, scope: Scope) -> Stream | int | None:
+        """Return the stream that tells pages of teams and hosts that something has changed."""
+        if scope["path"] not in {"/team/events", "/host/events", "/account/events", "/join/events"}:
+            return None
+        request = Request(scope)
+        secret = self.guard.cookie(request, SESSION)
+        # Read here and not in a thread: one row by its key, and streams are opened rarely.
+        if self._changes is None or not secret or self.accounts.session(secret) is None:
+            return 403
+        return self._changes
+
+    async def run(self, nursery: trio.Nursery, port: int) -> None:
+        """Watch the database for changes until cancelled."""
+        del port
+        self._changes = Stream(nursery, lambda: {"type": "changed", "version": str(self._change)})
+        while True:
+            with suppress(WrongUse, MachineCannot):  # A full disk ends nothing: the next look may succeed.
+                await self._look()
+            await trio.sleep(LOOK_SECONDS)
+
+    async def _look(self) -> None:
+        number = await self.in_thread(self.submissions.change_number)
+        text = await self.in_thread(self._read_announcement)
+        if (number, text) != (self._change, self.announcement):
+            self._change, self.announcement = number, text
+            if self._changes is not None:
+                self._changes.publish({"type": "changed", "version": str(number)})
+
+    def _read_announcement(self) -> str:
+        found = self.database.value("SELECT text FROM announcements WHERE ended IS NULL ORDER BY id DESC LIMIT 1")
+        return str(found or "")
+
+    async def announce(self, text: str, by: Account) -> None:
+        """Show a line on the portal's pages, in place of the one before; "" removes it."""
+
+        def change() -> None:
+            with self.database.change():
+                now = self.database.now()
+                self.database.update("UPDATE announcements SET ended = ? WHERE ended IS NULL", now)
+                if text:
+                    self.database.insert("announcements", at=now, account=by.id, text=text)
+                self.accounts.audit("announced", text, by, None)
+
+        await self.in_thread(change)
+        self.announcement = text
+
+    def failed(self, error: Exception, path: str) -> str:
+        """Report an error to the operator; return the reference under which the log has it."""
+        reference = secrets.token_hex(4)
+        self.log.error("request_failed", id=reference, path=path, reason=repr(error))
+        lines = error.format_message() if isinstance(error, ClickException) else traceback.format_exception(error)
+        say(f"{reference}: {path}: {''.join(lines)}")
+        return reference
+
+    def shown(self) -> Mapping[str, Any]:
+        """Return what all of the portal's pages show."""
+        return {"announcement": self.announcement}
+
+    def processes(self) -> Sequence[tuple[str, str]]:
+        """Return the parts of the server and how each does."""
+        return [(each.name, each.text) for each in read_reports(self.competition.server)]
+
+    def invitation_link(self, secret: str, request: Request) -> str:
+        """Return the link of an invitation. Browsers do not send what follows the `#`."""
+        return f"{self.address(request)}join#{secret}"
+
+    def address(self, request: Request) -> str:
+        """Return the address of the site's top as the visitor sees it, with a slash at its end."""
+        return self.pages.url or f"http://{request.headers.get('host', '')}{self.guard.path}"
+
+
+ROUTES: tuple[RouteTerms, ...] = (*entrance.ROUTES, *team.ROUTES, *host.ROUTES, *api.ROUTES, *operations.ROUTES)
+"""All routes of the portal, with who may use each."""
+
+
+def host_link(competition: Competition, address: str) -> str | None:
+    """Return a link by which the host makes an account; None if there is a host already."""
+    database = Database(competition.database)
+    try:
+        accounts = Accounts(database)
+        if accounts.has_host():
+            return None
+        return f"{address}join#{accounts.invite(None, uses=1, days=1)}"
+    finally:
+        database.close()
+
+
+def show_host_link(competition: Competition, address: str) -> None:
+    """Print the link by which the host makes an account, unless there is a host already."""
+    if (link := host_link(competition, address)) is not None:
+        say(f"open this link once to become the host (valid for a day): {link}")
