@@ -11,6 +11,8 @@ const kiosk = root.dataset.kiosk !== undefined;
 const style = root.dataset.style;
 // The first page of a competition shows one match, in small.
 const small = root.dataset.small !== undefined;
+// On a projector names of few bots may take several lines; those of more are cut.
+const MOST_FOLDED = 5, portrait = matchMedia("(orientation: portrait)");
 const LINES_SHOWN = kiosk || small ? 3 : 6;
 const one = !kiosk && location.hash.startsWith("#match=") ? decodeURIComponent(location.hash.slice(7)) : null;
 const matches = new Map(), cards = new Map();
@@ -127,9 +129,15 @@ function cardOf(match) {
   return card;
 }
 
+// The names of several seats of one bot, numbered as in replays.
+const numbered = (names) => names.map((name, seat) => {
+  const before = names.slice(0, seat).filter((each) => each === name).length;
+  return before ? `${name} ${before + 1}` : name;
+});
+
 // Names that have room in one line, so cut that no two look the same: at the place at which most of them differ.
 function distinct(names, most) {
-  const letters = names.map((name) => [...name]);
+  const letters = numbered(names).map((name) => [...name]);
   const cut = (name, head) => (name.length <= most ? name : [...name.slice(0, head), "…", ...name.slice(name.length - (most - 1 - head))]).join("");
   const shown = letters.map((name) => cut(name, most >> 1));
   const alike = (at) => shown.some((name, other) => other !== at && name === shown[at]);
@@ -171,14 +179,15 @@ function show(match) {
   const scores = scoresOf(match);
   const owing = new Set(match.window?.seats ?? []);
   card.clocks = [];
-  const names = distinct(match.players, kiosk ? (match.players.length > 2 ? 32 : 20) : 18);
+  const seats = match.players.length, folds = kiosk && seats <= MOST_FOLDED;
+  const names = distinct(match.players, !kiosk ? 18 : folds ? (seats > 2 ? 32 : 20) : portrait.matches ? 17 : 26);
   card.seats.replaceChildren(...match.players.map((name, seat) => {
     const clock = owing.has(seat) ? clockOf(match, seat) : null;
     if (clock) card.clocks.push(clock);
     const place = match.places?.[seat];
     return el("li", { class: `${owing.has(seat) ? "owes" : ""} ${place === 1 ? "first" : ""}` },
       badge(seat),
-      el("span", { class: "name", title: name }, foldable(names[seat])),
+      el("span", { class: "name", title: name }, folds ? foldable(names[seat]) : names[seat]),
       el("span", { class: "score" }, scores && scores[seat] !== null && scores[seat] !== undefined ? scores[seat] : ""),
       place ? el("span", { class: "place" }, ordinal(place)) : null,
       clock ? clock.node : el("span", { class: "clock" }));

@@ -172,7 +172,7 @@ drawings["hive-mind"] = (() => {
         total === null ? null : [draw("rect", { class: `share ${ofSeat(seat)}`, x: 66, y: y + 7, width: round((WIDE - 74) * Math.max(0, total) / most), height: 5, rx: 2.5 }),
           label(WIDE - 8, y - 4, total, { class: "figure right", "font-size": 22 }), label(66, y + 21, news, { class: "gained start", "font-size": 11 })]);
     });
-    const title = points ? ctx.reveal ? "Points at the end" : "Points" : "Points are secret until the end";
+    const title = points ? ctx.reveal ? "Points at the end" : "Points" : "Points are still secret";
     return grown(picture(WIDE, TALL + 14, `${title}: ${said.join("; ")}`, label(8, 14, title, { "font-size": 16, class: "strong start" }), rows), { class: ctx.draft ? null : "lead" }, []);
   }
 
