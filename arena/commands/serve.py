@@ -24,6 +24,7 @@ from arena.terminal import print_json, progress_bar, progress_console, results_c
 from arena.web import (
     MOST_CLIENTS,
     MOST_OF_ADDRESS,
+    NICENESS_OF_PORTAL,
     Builder,
     Extension,
     Guard,
@@ -204,9 +205,12 @@ def serve_teams(asked: ServeOptions, log: Logger) -> None:
 
     competition = _competition(asked)
     guard = Guard(asked.url, behind_proxy=asked.behind_proxy)
-    portal = Portal(competition, guard, log, url=asked.url)
-    extensions = [*_practice(asked, competition.server / "practice", log), portal]
-    event_loop.run(partial(serve, replace(asked, places=(competition.results,)), log, extensions))
+    practice = _practice(asked, competition.server / "practice", log)
+    links = [link for each in practice for link in each.links]
+    portal = Portal(competition, guard, log, url=asked.url, links=links)
+    extensions = [*practice, portal]
+    serving = replace(asked, places=(competition.results,), niceness=NICENESS_OF_PORTAL)
+    event_loop.run(partial(serve, serving, log, extensions))
 
 
 def supervise(asked: ServeOptions, log: Logger) -> None:

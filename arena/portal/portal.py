@@ -34,8 +34,18 @@ class Portal:
 
     links: Sequence[tuple[str, str]] = (("Your team", "team/"),)
 
-    def __init__(self, competition: Competition, guard: Guard, log: Logger, *, url: str = "") -> None:
+    def __init__(
+        self,
+        competition: Competition,
+        guard: Guard,
+        log: Logger,
+        *,
+        url: str = "",
+        links: Sequence[tuple[str, str]] = (),
+    ) -> None:
         """Open the database of a competition.
+
+        `url`: address of the site's top, "" if it is unknown; `links`: those of other extensions.
 
         Raises:
             WrongUse: the database is of another kind, or that of a newer arena.
@@ -56,7 +66,7 @@ class Portal:
             logs=competition.logs,
             entries_until=competition.entries_until,
         )
-        self.pages = PageMaker(live=True, url=url, links=(("Your team", "team/"),))
+        self.pages = PageMaker(live=True, url=url, links=(*links, *self.links))
         self.oidc: object = None
         self.in_thread = DatabaseThread()
         self.announcement = ""

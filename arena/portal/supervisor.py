@@ -18,7 +18,7 @@ import msgspec
 import trio
 from msgspec import Struct
 
-from arena.errors import WRONG_USE
+from arena.errors import SIGNALLED, WRONG_USE
 from arena.processes import PR_SET_PDEATHSIG
 from arena.terminal import say
 from protocol.codec import encode
@@ -185,8 +185,11 @@ def _stop_with_parent() -> None:
 
 
 def _ending(code: int) -> str:
-    if code < 0:
-        return f"ended by {signal.Signals(-code).name}"
+    number = -code
+    if code > SIGNALLED:
+        number = code - SIGNALLED
+    with suppress(ValueError):
+        return f"ended by {signal.Signals(number).name}"
     return f"ended with exit code {code}"
 
 

@@ -53,6 +53,10 @@ NICENESS = 15
 match's."""
 
 
+NICENESS_OF_PORTAL = 5
+"""Niceness of a server whose teams wait for its answers: about a third of a match's share."""
+
+
 class Serving(Struct, frozen=True, kw_only=True):
     """Options of the server."""
 
@@ -73,6 +77,7 @@ class Serving(Struct, frozen=True, kw_only=True):
     """Maximum event streams at once."""
     streams_of_address: int = MOST_OF_ADDRESS
     """Maximum event streams from one address other than this machine's own."""
+    niceness: int = NICENESS
     practice: bool | None = None
     """True if people may play here; None: only if the server listens at this machine's own address."""
 
@@ -108,7 +113,7 @@ async def serve(asked: Serving, log: Logger, extensions: Sequence[Extension] = (
         WrongUse: a place holds no results, or the server cannot listen at the address.
         MachineCannot: the port is in use.
     """
-    be_nice(NICENESS)  # Threads inherit the niceness, so it is set before any starts.
+    be_nice(asked.niceness)  # Threads inherit the niceness, so it is set before any starts.
     async with trio.open_nursery() as nursery:
         links = [link for each in extensions for link in each.links]
         site = Site({}, asked.delay, feed=bool(asked.feeds), url=asked.url, frames=asked.embed, links=links)

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from arena.submissions import Margin, MatchSummary, Verdict
+from protocol.codec import encode
 from tests.arena.portal.conftest import URL, Body, Setting, archive, send
 
 BOUNDARY = "b0undary"
@@ -130,6 +132,46 @@ async def test_names_of_files_and_notes_are_shown_and_nothing_else(setting: Sett
     sent = await setting.mia.get(f"{answer.headers['location'].removeprefix('/')}/upload")
     assert "\n" not in sent.headers["content-disposition"]
     assert sent.headers["content-type"] == "application/octet-stream"
+
+
+MARGIN = Margin(
+    what="start-up", worst=8.9, limit=10, unit="s", share=0.89, warning=True, text="hello after 8.9 of 10 s: close"
+)
+MATCH = MatchSummary(opponent="mist_random", seat=1, points=0.5, conduct="crashed", said=("it ended by itself",))
+
+
+@pytest.mark.parametrize(("passed", "state"), [(True, "entered"), (False, "refused")])
+async def test_a_verdict_is_shown_with_its_margins_and_logs(setting: Setting, passed: bool, state: str) -> None:
+    public = (await setting.mia.upload(archive())).headers["location"].rpartition("/")[2]
+    verdict = Verdict(
+        passed=passed,
+        reason="" if passed else "bot.py: <there is none>",
+        warnings=(MARGIN.text,),
+        margins=(MARGIN,),
+        match=MATCH,
+    )
+    log = setting.competition.logs / public / "build.log"
+    log.parent.mkdir(parents=True)
+    log.write_bytes(b"made \x1b[31mall\xff\nnext line")
+    database = setting.portal.database
+    with database.change():
+        query = "UPDATE submissions SET state = ?, entered = ?, verdict = ? WHERE public = ?"
+        entered = "Red Pandas v2" if passed else None
+        database.update(query, state, entered, encode(verdict).decode(), public)
+    for browser, room in ((setting.mia, "team"), (setting.host, "host")):
+        page = (await browser.get(f"{room}/submission/{public}")).text
+        assert "hello after 8.9 of 10 s: close" in page
+        assert "it ended by itself" in page
+        assert ("Red Pandas v2" in page) == passed
+        assert ("bot.py: &lt;there is none&gt;" in page) != passed
+        sent = await browser.get(f"{room}/submission/{public}/log/build.log")
+        assert sent.text == "made \\x1b[31mall\ufffd\nnext line"
+        assert sent.headers["content-type"] == "text/plain; charset=utf-8"
+    token = setting.portal.accounts.new_token(setting.member("Red Pandas"), "ci", "read")
+    async with setting.program(token) as program:
+        found = (await program.get(f"submissions/{public}")).json()
+    assert found["verdict"]["margins"][0]["share"] == 0.89
+    assert (found["ended"], found["logs"]) == (True, ["build.log"])
 
 
 async def test_a_host_pauses_refuses_and_announces(setting: Setting) -> None:
