@@ -158,6 +158,7 @@ def _environment() -> Environment:
     environment.globals["stylesheet"] = lambda: markup(content("site.css").decode())
     environment.filters |= {
         "duration": duration,
+        "moment": moment,
         "name": name,
         "said": said,
         "foldable": foldable,
@@ -235,6 +236,15 @@ def _cell(cell: Cell, column: Column[Any], table: PageTable) -> str:
     if classes:
         return f'<td class="{escape(classes)}">{shown}</td>'
     return f"<td>{shown}</td>"
+
+
+def moment(at: str) -> Markup:
+    """Return a time in ISO 8601, in UTC, as markup: `29 Nov, 03:36`, which scripts complete."""
+    try:
+        shown = datetime.fromisoformat(at).strftime("%-d %b, %H:%M")
+    except ValueError:
+        return escape(printable(at))
+    return Markup('<time datetime="{}">{}</time>').format(printable(at), shown)
 
 
 def said(text: str) -> str:

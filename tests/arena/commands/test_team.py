@@ -1,0 +1,66 @@
+"""`arena team`: teams, and invitations that open them."""
+
+import json
+import re
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from arena.accounts import Accounts, Database
+from arena.commands.main import main
+from arena.submissions import Competition
+from tests.builders.tournaments import write_tournament
+
+
+@pytest.fixture
+def cup(tmp_path: Path) -> Path:
+    return write_tournament(tmp_path / "cup.toml", ["mist_random", "mist_cautious"])
+
+
+def run(*words: str | Path, code: int = 0) -> str:
+    done = CliRunner().invoke(main, ["team", *map(str, words)])
+    assert done.exit_code == code, done.output
+    return done.output
+
+
+def invited_to(cup: Path, said: str) -> list[str | None]:
+    """Return the teams that the printed links lead to."""
+    with closing(Database(Competition.read(cup).database)) as database:
+        accounts = Accounts(database)
+        return [accounts.invited_to(secret) for secret in re.findall(r"/join#(\S+)", said)]
+
+
+def test_each_team_gets_a_link_of_its_own(cup: Path) -> None:
+    said = run("add", cup, "Red Pandas", "Blue Herons", "--url", "https://arena.example/x/")
+    assert said.count("https://arena.example/x/join#") == 2
+    assert invited_to(cup, said) == ["Red Pandas", "Blue Herons"]
+    assert invited_to(cup, run("invite", cup, "Red Pandas", "--uses", "3")) == ["Red Pandas"]
+    assert invited_to(cup, run("host", cup)) == [""]
+
+
+def test_teams_are_listed_closed_and_opened(cup: Path) -> None:
+    run("add", cup, "Red Pandas")
+    assert "Red Pandas is closed" in run("close", cup, "Red Pandas")
+    assert [
+        (team["name"], team["closed"] is None) for team in json.loads(run("list", cup, "--json"))["teams"]
+    ] == [("Red Pandas", False)]
+    run("close", cup, "Red Pandas", "--open")
+    assert "open" in run("list", cup)
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (("add", "red pandas"), "looks like Red Pandas"),
+        (("add", "x" * 61), "1 to 60 characters"),
+        (("invite", "Nobody"), "there is no such team"),
+        (("close", "Nobody"), "there is no such team"),
+        (("host", "--url", "ftp://x"), "--url"),
+    ],
+)
+def test_wrong_use_is_said_in_a_line(cup: Path, words: tuple[str, ...], text: str) -> None:
+    run("add", cup, "Red Pandas")
+    verb, *more = words
+    assert text in run(verb, cup, *more, code=2)
