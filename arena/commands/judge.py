@@ -73,5 +73,5 @@ def command(file: Path, *, asked: JudgeOptions) -> None:
             ScrimmagePlayer(competition, scrimmages, where),
             holder=holder,
         )
-        say(f"judge: {competition.name}: {submissions.queue().waiting} in the queue")
+        say(f"{competition.name}: {submissions.queue().waiting} in the queue")
         judge.run(once=asked.once)

@@ -36,11 +36,12 @@ from arena.web import (
     play_of,
     serve,
 )
-from arena.workers import cores
+from arena.workers import LOCAL, cores
 from referee.bot_folder import MEGABYTE
 from referee.log import Logger
 
 if TYPE_CHECKING:
+    from arena.portal import ServerProcess
     from arena.submissions import Competition
 
 MAX_PORT = 65_535
@@ -161,6 +162,21 @@ class ServeOptions(Serving, frozen=True, kw_only=True):
         bool,
         option("Also play the competition and judge what teams hand in, in processes beside. Includes --teams."),
     ] = False
+    on: Annotated[
+        str,
+        option(
+            "With --play, play and judge here (local), or on an existing Dask cluster (dask://HOST:PORT).",
+            show_default=True,
+            metavar="PLACE",
+        ),
+    ] = LOCAL
+    listen: Annotated[
+        str | None,
+        option("With --play, the address at which remote bots connect.", metavar="ADDRESS:PORT"),
+    ] = None
+    key: Annotated[Path | None, option("With --listen, the host's own key, NAME.key_secret.", metavar="FILE")] = (
+        None
+    )
     behind_proxy: Annotated[
         bool,
         option("All visitors come through a proxy of yours, which appends their addresses to X-Forwarded-For."),
@@ -215,13 +231,21 @@ def serve_teams(asked: ServeOptions, log: Logger) -> None:
 
 def supervise(asked: ServeOptions, log: Logger) -> None:
     """Play, judge and serve in three processes, until Ctrl-C."""
-    from arena.portal import ServerProcess, Supervisor, show_host_link  # noqa: PLC0415 - most servers have none
+    from arena.portal import Supervisor, show_host_link  # noqa: PLC0415 - most servers have none
 
     competition = _competition(asked)
     (file,) = asked.places
     address = asked.url or f"http://{authority(asked.host, asked.port)}/"
     show_host_link(competition, address)
-    arena = (sys.executable, "-m", "arena")
+    event_loop.run(Supervisor(server_processes(file, asked), competition.server, log).run)
+
+
+def server_processes(file: Path, asked: ServeOptions) -> "tuple[ServerProcess, ...]":
+    """Return the processes that play, judge and serve the competition of a file."""
+    from arena.portal import ServerProcess  # noqa: PLC0415 - most servers have none
+
+    arena = (sys.executable, "-P", "-m", "arena")
+    log = () if asked.log is None else ("--log", asked.log)
     serving = ["--host", asked.host, "--port", str(asked.port)]
     serving += ["--delay", AFTER if asked.delay is None else f"{asked.delay:g}"]
     serving += ["--streams", str(asked.streams), "--streams-per-address", str(asked.streams_of_address)]
@@ -233,13 +257,17 @@ def supervise(asked: ServeOptions, log: Logger) -> None:
         serving.append("--practice" if asked.practice else "--no-practice")
     for origin in asked.embed:
         serving += ["--embed", origin]
+    playing = ["--feed", "--on", asked.on]
+    if asked.listen is not None:
+        playing += ["--listen", asked.listen]
+    if asked.key is not None:
+        playing += ["--key", str(asked.key)]
     kind = "season" if is_season(file) else "tournament"
-    processes = (
-        ServerProcess("play", (*arena, kind, str(file), "--feed"), ends=True),
-        ServerProcess("judge", (*arena, "judge", str(file))),
-        ServerProcess("serve", (*arena, "serve", str(file), "--teams", *serving)),
+    return (
+        ServerProcess("play", (*arena, kind, str(file), *playing, *log), ends=True),
+        ServerProcess("judge", (*arena, "judge", str(file), "--on", asked.on)),
+        ServerProcess("serve", (*arena, "serve", str(file), "--teams", *serving, *log)),
     )
-    event_loop.run(Supervisor(processes, competition.server, log).run)
 
 
 def _competition(asked: ServeOptions) -> "Competition":

@@ -1,15 +1,17 @@
-"""`arena team`: teams, and invitations that open them."""
+"""`arena team` and `arena serve --play`: teams, invitations that open them, and the server's processes."""
 
 import json
 import re
 from contextlib import closing
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
 from arena.accounts import Accounts, Database
 from arena.commands.main import main
+from arena.commands.serve import ServeOptions, server_processes
 from arena.submissions import Competition
 from tests.builders.tournaments import write_tournament
 
@@ -64,3 +66,42 @@ def test_wrong_use_is_said_in_a_line(cup: Path, words: tuple[str, ...], text: st
     run("add", cup, "Red Pandas")
     verb, *more = words
     assert text in run(verb, cup, *more, code=2)
+
+
+class TestProcesses:
+    def test_each_process_of_the_server_understands_its_command_line(self, cup: Path, tmp_path: Path) -> None:
+        key = tmp_path / "host.key_secret"
+        asked = ServeOptions(
+            play=True,
+            port=8001,
+            url="https://arena.example/",
+            delay=None,
+            practice=False,
+            behind_proxy=True,
+            embed=("https://example.org",),
+            on="dask://127.0.0.1:8786",
+            listen="127.0.0.1:5555",
+            key=key,
+            log="arena.log",
+        )
+        processes = server_processes(cup, asked)
+        assert [each.name for each in processes] == ["play", "judge", "serve"]
+        for process in processes:
+            *_, module, name = process.command[:5]
+            assert module == "arena"
+            command = main.get_command(click.Context(main), name)
+            assert command is not None
+            context = command.make_context(name, list(process.command[5:]))
+            if name == "serve":
+                assert (context.params["teams"], context.params["url"]) == (True, "https://arena.example/")
+
+    def test_a_season_is_played_as_one(self, tmp_path: Path) -> None:
+        file = write_tournament(tmp_path / "s.toml", ["mist_random"] * 2, "[[stages]]", 'name = "groups"')
+        assert "season" in server_processes(file, ServeOptions(play=True))[0].command
+
+    @pytest.mark.parametrize("words", [("--play",), ("--teams",), ("--play", "--port", "0")])
+    def test_a_server_of_teams_has_one_file_and_one_port(self, cup: Path, words: tuple[str, ...]) -> None:
+        files = [cup] if "0" in words else [cup, cup]
+        done = CliRunner().invoke(main, ["serve", *map(str, files), *words])
+        assert done.exit_code == 2
+        assert f"{words[0]}: " in done.output
