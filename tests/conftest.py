@@ -5,7 +5,7 @@ heeds it.
 """
 
 import signal
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from functools import cache
 
 import pytest
@@ -83,6 +83,7 @@ def _all_errors(error: BaseException) -> Iterator[BaseException]:
             left += each.exceptions
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out the slow tests of other parts, and begin with the others that are slow.
 
@@ -90,14 +91,30 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     Those in real time stay where they are: all of the slow ones at once are more than the machine has room for.
     One of them that fails gets two more tries, which the summary names.
+
+    All quick ones of another module are run by one worker: what they share is made once, and pytest-xdist has less
+    to hand out.
     """
     left_out = [item for item in items if _is_slow(item) and not in_part(item.nodeid)]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if not _is_slow(item) or in_part(item.nodeid)]
     items.sort(key=lambda item: item.get_closest_marker("slow") is None or "real_wire" in item.path.parts)
     for item in items:
-        if not REAL_TIME.isdisjoint(item.nodeid.partition("::")[0].split("/")):
+        module = item.nodeid.partition("::")[0]
+        in_real_time = not REAL_TIME.isdisjoint(module.split("/"))
+        if in_real_time:
             item.add_marker(pytest.mark.flaky(reruns=2, reruns_delay=5, rerun_except=TIMED_OUT))
+        alone = in_real_time or _is_slow(item)
+        if item.get_closest_marker("xdist_group") is None and (not alone or _shares_a_fixture(item, module)):
+            item.add_marker(pytest.mark.xdist_group("/".join(item.path.with_suffix("").parts[-2:])))
+
+
+def _shares_a_fixture(item: pytest.Item, module: str) -> bool:
+    """Return whether a test uses a fixture that its module makes once: each worker would make it again."""
+    made: dict[str, Sequence[pytest.FixtureDef[object]]] = {}
+    if isinstance(item, pytest.Function):
+        made = dict(item._fixtureinfo.name2fixturedefs)
+    return any(each.baseid == module and each.scope != "function" for defs in made.values() for each in defs)
 
 
 def _is_slow(item: pytest.Item) -> bool:

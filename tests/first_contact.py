@@ -1,9 +1,9 @@
 """What several programs share that are started at once on a new machine: a table, and a way to run it.
 
-`python -m tests.first_contact THING ROUNDS` plays so many rounds: each begins with an empty home, starts
-`PROGRAMS` processes that do the same with the thing at the same moment, and looks at what came of it. They are
-forks of this one, which has imported all they need: so they meet within microseconds. It prints what went wrong,
-and in how many rounds.
+`python -m tests.first_contact THING ROUNDS …` plays so many rounds with each thing: each begins with an empty
+home, starts `PROGRAMS` processes that do the same with the thing at the same moment, and looks at what came of it.
+They are forks of this one, which has imported all they need: so they meet within microseconds. It prints what went
+wrong, and in how many rounds.
 """
 
 import os
@@ -394,7 +394,7 @@ THINGS = {
 
 
 def main(name: str, rounds: int) -> int:
-    """Plays rounds with one thing; 1 if anything went wrong in any of them."""
+    """Play rounds with one thing; 1 if anything went wrong in any of them."""
     wrong = 0
     for number in range(rounds):
         complaints = played(THINGS[name])
@@ -464,4 +464,4 @@ def _forked(home: Path, program: Callable[[], str], answer: Path, gate: int, key
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], int(sys.argv[2])))
+    sys.exit(max([main(thing, int(rounds)) for thing, rounds in zip(sys.argv[1::2], sys.argv[2::2], strict=True)]))

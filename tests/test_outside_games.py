@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -256,52 +257,71 @@ class BareMist(Mist):
     name = "bare-mist"
 """
 BROKEN = {
-    "raises": ("wild = bad:GAME", "raise RuntimeError('no luck')", "RuntimeError: no luck"),
-    "exits": ("wild = bad:GAME", "raise SystemExit(7)", "SystemExit: 7"),
-    "is missing": ("wild = absent:GAME", "", "ModuleNotFoundError: No module named 'absent'"),
-    "is no entry": ("wild = bad:GAME", "GAME = 3", "it is no protocol.games.GameEntry"),
+    "raises": ("raise RuntimeError('no luck')", "bad:GAME", "RuntimeError: no luck"),
+    "exits": ("raise SystemExit(7)", "bad:GAME", "SystemExit: 7"),
+    "is missing": ("", "absent:GAME", "ModuleNotFoundError: No module named 'absent'"),
+    "is no entry": ("GAME = 3", "bad:GAME", "it is no protocol.games.GameEntry"),
     "has no rules": (
-        "wild = bad:GAME",
-        "from protocol.games import GameEntry\nGAME = GameEntry(rules='bad:NONE')",
+        "from protocol.games import GameEntry\nGAME = GameEntry(rules='{module}:NONE')",
+        "bad:GAME",
         "has no attribute 'NONE'",
     ),
     "has rules that are none": (
-        "wild = bad:GAME",
-        "from protocol.games import GameEntry\nGAME = GameEntry(rules='bad:RULES')\nRULES = 3",
+        "from protocol.games import GameEntry\nGAME = GameEntry(rules='{module}:RULES')\nRULES = 3",
+        "bad:GAME",
         "is no Game",
     ),
     "has another name": (
-        "wild = bad:GAME",
         "from protocol.games import GameEntry\nGAME = GameEntry(rules='referee.games.mist:Mist')",
+        "bad:GAME",
         "has the name 'mist'",
     ),
 }
+"""The code of a package's module, the place of its entry, and the fault that is named."""
+NO_NAMES = ["Wild", "wild_game", "../wild", "-wild", "w" * 41, "wíld"]
 
 
-@pytest.mark.parametrize(("points", "code", "why"), BROKEN.values(), ids=BROKEN)
+@pytest.fixture(scope="module")
+def bad(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a folder of packages with each fault, and with each name that is no game's: none breaks another."""
+    site = tmp_path_factory.mktemp("bad") / "site"
+    for number, (code, place, _) in enumerate(BROKEN.values()):
+        module = f"bad{number}"
+        install(site, module, f"wild-{number} = {place.replace('bad', module)}", code.format(module=module))
+    for number, name in enumerate(NO_NAMES):
+        install(site, f"named{number}", f"{name} = named{number}:GAME", "raise RuntimeError")
+    return site
+
+
+@pytest.fixture(scope="module")
+def listing(bad: Path) -> "subprocess.CompletedProcess[str]":
+    """List the games: those of the arena are there."""
+    done = python(bad, "-m", "arena", "games", here=bad)
+    assert 0 == done.returncode
+    assert "mist" in done.stdout
+    assert "wild" not in done.stdout
+    assert "mist" in arena(bad, "games", "mist", here=bad)
+    return done
+
+
+@pytest.mark.parametrize("fault", BROKEN)
 def test_a_broken_package_is_named_and_breaks_no_other_game(
-    tmp_path: Path, points: str, code: str, why: str
+    bad: Path, listing: "subprocess.CompletedProcess[str]", fault: str
 ) -> None:
-    site = tmp_path / "site"
-    install(site, "bad", points, code)
-    said = arena(site, "games", "wild", here=tmp_path, code=3)
-    assert "package bad 1.0, entry point 'wild'" in said
-    assert why in said
-    listing = python(site, "-m", "arena", "games", here=tmp_path)
-    assert 0 == listing.returncode
-    assert "wild" not in listing.stdout
-    assert f"package bad 1.0, entry point {points.split(maxsplit=1)[0]!r}" in listing.stderr
-    assert "mist" in arena(site, "games", "mist", here=tmp_path)
+    number = list(BROKEN).index(fault)
+    entry = f"package bad{number} 1.0, entry point 'wild-{number}'"
+    (line,) = [line for line in listing.stderr.splitlines() if entry in line]
+    assert BROKEN[fault][2] in line
+    said = arena(bad, "games", f"wild-{number}", here=bad, code=3)
+    assert entry in said
+    assert BROKEN[fault][2] in said
 
 
-@pytest.mark.parametrize("name", ["Wild", "wild_game", "../wild", "-wild", "w" * 41, "wíld"])
-def test_a_name_that_is_no_games_is_refused(tmp_path: Path, name: str) -> None:
-    site = tmp_path / "site"
-    install(site, "bad", f"{name} = bad:GAME", "raise RuntimeError")
-    listing = python(site, "-m", "arena", "games", here=tmp_path)
-    assert 0 == listing.returncode
-    assert "package bad 1.0, entry point" in listing.stderr
-    assert "a game's name has small letters, digits and single hyphens" in listing.stderr
+@pytest.mark.parametrize("name", NO_NAMES)
+def test_a_name_that_is_no_games_is_refused(listing: "subprocess.CompletedProcess[str]", name: str) -> None:
+    (line,) = [line for line in listing.stderr.splitlines() if f"package named{NO_NAMES.index(name)} 1.0" in line]
+    assert "entry point" in line
+    assert "a game's name has small letters, digits and single hyphens" in line
 
 
 def test_a_file_of_entry_points_that_cannot_be_read_breaks_no_game(tmp_path: Path) -> None:

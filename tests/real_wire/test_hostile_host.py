@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 import zmq
 
+from bots.remote import relay
 from protocol.news import PART_BYTES
 from referee.wire.curve import SecureConversation
 from referee.wire.keys import KeyPair, new_pair, write_pair, z85
@@ -197,8 +198,11 @@ def test_a_host_that_says_nothing_is_not_waited_for_longer_than_asked(tmp_path: 
 
 
 @pytest.mark.parametrize("hours", ["0", "-1", "nan", "inf", "x", "1e9"])
-def test_a_patience_is_a_time(hours: str, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "bots.remote", "tcp://127.0.0.1:1", str(tmp_path), "--patience", hours]
-    command += ["--host-key", "x", "--key", "y"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603 - our own
-    assert (2, True) == (done.returncode, "--patience" in done.stderr)
+def test_a_patience_is_a_time(
+    hours: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["tcp://127.0.0.1:1", str(tmp_path), "--patience", hours, "--host-key", "x", "--key", "y"]
+    monkeypatch.setattr(sys, "argv", ["bots.remote", *words])
+    with pytest.raises(SystemExit) as ended:
+        relay.main()
+    assert (2, True) == (ended.value.code, "--patience" in capsys.readouterr().err)

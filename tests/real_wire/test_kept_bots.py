@@ -32,6 +32,7 @@ from tests.builders.plans import mist_plan
 THOROUGH = (
     "mist_search",
     "mist_tracker",
+    "mist_planner",
     "runes_to_ruins_seeker",
     "runes_to_ruins_veiler",
     "fight_for_a_name_herald",
