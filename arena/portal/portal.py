@@ -15,12 +15,12 @@ from starlette.types import Scope
 from arena.accounts import Account, Accounts, Database, DatabaseThread
 from arena.errors import MachineCannot, WrongUse
 from arena.pages import PageMaker
-from arena.portal import api, entrance, host, operations, team
+from arena.portal import api, entrance, host, matches, operations, practice, team
 from arena.portal.supervisor import read_reports
 from arena.portal.visit import SESSION, RouteTerms, starlette_route
-from arena.submissions import Competition, Submissions, UploadStore
+from arena.submissions import Competition, Scrimmages, Submissions, UploadStore
 from arena.terminal import say
-from arena.web import Guard, RateLimits, Stream
+from arena.web import Guard, RateLimits, ServedCompetition, Stream
 from referee.log import Logger
 
 LOOK_SECONDS = 1.0
@@ -69,6 +69,15 @@ class Portal:
         self.pages = PageMaker(live=True, url=url, links=(*links, *self.links))
         self.oidc: object = None
         self.in_thread = DatabaseThread()
+        self.in_ledgers = DatabaseThread()
+        """Thread for ledgers, which may take seconds."""
+        self.in_files = DatabaseThread()
+        """Thread for replays and other files of matches."""
+        self.scrimmages = Scrimmages(self.database, competition.terms, competition=competition)
+        self.parts: tuple[ServedCompetition, ...] = ()
+        """The tournament, or the parts of the season that have begun, the latest first."""
+        self.packing: set[int] = set()
+        """Teams whose archives are being made or sent."""
         self.announcement = ""
         self._change = 0
         self._changes: Stream | None = None
@@ -76,6 +85,12 @@ class Portal:
     def routes(self) -> Sequence[Route]:
         """Return the portal's routes."""
         return [starlette_route(self, terms) for terms in ROUTES]
+
+    def show(self, competitions: Sequence[ServedCompetition]) -> None:
+        """Take note of the competitions that are served now."""
+        folders = {folder.resolve(): number for number, folder in enumerate(self.competition.folders())}
+        here = [each for each in competitions if each.folder.resolve() in folders]
+        self.parts = tuple(sorted(here, key=lambda each: folders[each.folder.resolve()]))
 
     def stream(self, scope: Scope) -> Stream | int | None:
         """Return the stream that tells pages of teams and hosts that something has changed."""
@@ -148,7 +163,15 @@ class Portal:
         return self.pages.url or f"http://{request.headers.get('host', '')}{self.guard.path}"
 
 
-ROUTES: tuple[RouteTerms, ...] = (*entrance.ROUTES, *team.ROUTES, *host.ROUTES, *api.ROUTES, *operations.ROUTES)
+ROUTES: tuple[RouteTerms, ...] = (
+    *entrance.ROUTES,
+    *team.ROUTES,
+    *matches.ROUTES,
+    *practice.ROUTES,
+    *host.ROUTES,
+    *api.ROUTES,
+    *operations.ROUTES,
+)
 """All routes of the portal, with who may use each."""
 
 

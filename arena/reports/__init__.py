@@ -43,7 +43,19 @@ from arena.reports.matches import (
     show_match,
     unusual_end,
 )
-from arena.reports.package import MOST_MATCHES, Packed, Share, archive_name, write_package
+from arena.reports.package import (
+    MOST_LOG,
+    MOST_MATCHES,
+    Packed,
+    Share,
+    archive_name,
+    places_of,
+    seat_logs,
+    transcript_in,
+    without_places,
+    write_package,
+    write_seat,
+)
 from arena.reports.regression import (
     difference_text,
     finding_json,

@@ -3,7 +3,7 @@
 The list is read from the ledger in batches, because that of a large tournament needs much memory.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -253,14 +253,20 @@ def batches_of(ledger: Path, after: Callable[[int, int, int], list[Reported]]) -
         last = newest
 
 
-def match_listed(row: Reported, labels: Sequence[str]) -> MatchListed:
-    """Return a match as lists show it. `labels` are those of all entrants, by number."""
+def match_listed(row: Reported, labels: Sequence[str], causes_of: Container[int] | None = None) -> MatchListed:
+    """Return a match as lists show it.
+
+    Args:
+        row: the match.
+        labels: labels of all entrants, by number.
+        causes_of: the entrants whose causes of losses are told; None: all.
+    """
     match = row.played
     places = places_by_seat(match.outcome)
     seats = []
     for seat, entrant in enumerate(match.entrants):
         windows, refused, causes = match.windows[seat], match.refused[seat], list[str]()
-        if row.reports:
+        if row.reports and (causes_of is None or entrant in causes_of):
             causes = sentences(row.reports[seat], windows=windows, refused=refused)
         seats.append(
             SeatListed(

@@ -24,7 +24,7 @@ from msgspec.structs import replace
 
 from arena.errors import cannot_write
 from arena.quantities import pluralise
-from arena.reports.matches import MatchFilter, MatchListed, SeatListed, matches_csv, matches_listed
+from arena.reports.matches import MatchFilter, MatchListed, SeatListed, match_listed, matches_csv, matches_listed
 from arena.terminal import json_line
 from arena.tournament import TRANSCRIPTS, Ledger
 from protocol.refusals import Conduct
@@ -80,6 +80,8 @@ class Share(Struct, frozen=True, kw_only=True):
     """Number of the bot."""
     folder: str = ""
     """Folder in the archive for a stage of a season; empty for a single tournament."""
+    keys: Sequence[tuple[int, int]] | None = None
+    """Block and seating of the bot's matches that count, in schedule order; None: they are found in the ledger."""
 
 
 class Packed(Struct, frozen=True, kw_only=True):
@@ -111,7 +113,7 @@ def archive_name(label: str) -> str:
     return f"{name[:LONGEST_NAME]}~{sha256(label.encode()).hexdigest()[:HASH_CHARACTERS]}"
 
 
-def write_package(out: Path, shares: Sequence[Share], top: str, most: int) -> Packed:
+def write_package(out: Path, shares: Sequence[Share], top: str, most: int, *, logs: bool = True) -> Packed:
     """Write the archive of a bot's last matches.
 
     Args:
@@ -119,6 +121,7 @@ def write_package(out: Path, shares: Sequence[Share], top: str, most: int) -> Pa
         shares: the tournaments to include: one, or those of a season.
         top: name of the top folder in the archive.
         most: maximum number of matches per tournament.
+        logs: whether to include what the bot printed.
 
     Raises:
         WrongUse: the file cannot be written there, or a ledger holds a result that is not valid.
@@ -130,7 +133,7 @@ def write_package(out: Path, shares: Sequence[Share], top: str, most: int) -> Pa
         with whole_file(out, MODE) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as whole:
             for share in shares:
                 latest, in_all = _latest(share, most)
-                archive = _Archive(whole, share, f"{top}/{share.folder}".rstrip("/"), left)
+                archive = _Archive(whole, share, f"{top}/{share.folder}".rstrip("/"), left, logs=logs)
                 packed = archive.fill(latest, in_all, packed)
                 left = archive.left
     except OSError as error:
@@ -140,6 +143,9 @@ def write_package(out: Path, shares: Sequence[Share], top: str, most: int) -> Pa
 
 def _latest(share: Share, most: int) -> tuple[tuple[MatchListed, ...], int]:
     """Return the last matches of a bot that count, and the number of all of them."""
+    if share.keys is not None:
+        found = share.ledger.some(share.keys[-most:])
+        return tuple(match_listed(row, share.labels) for row in found), len(share.keys)
     asked = MatchFilter(bot=share.entrant)
     latest: deque[MatchListed] = deque(maxlen=most)
     in_all = 0
@@ -152,7 +158,7 @@ def _latest(share: Share, most: int) -> tuple[tuple[MatchListed, ...], int]:
 class _Archive:
     """Writer of one tournament's files into an archive."""
 
-    def __init__(self, whole: zipfile.ZipFile, share: Share, top: str, left: int) -> None:
+    def __init__(self, whole: zipfile.ZipFile, share: Share, top: str, left: int, *, logs: bool) -> None:
         """Write into the folder `top`; `left` is the number of bytes that may still be added."""
         results = share.ledger.path.parent
         self._zip = whole
@@ -162,9 +168,10 @@ class _Archive:
         self._top = top
         self._stage = share.folder
         self.left = left
+        self._has_logs = logs
         self._seat_files = self._logs = 0
         self._missing: list[str] = []
-        self._places = _places(results)
+        self._places = places_of(results)
 
     def fill(self, matches: tuple[MatchListed, ...], in_all: int, before: Packed) -> Packed:
         """Write all files, the latest transcripts first; return the contents, including those of `before`."""
@@ -202,10 +209,10 @@ class _Archive:
     def _add_seat(self, match: MatchListed, own: SeatListed) -> None:
         """Add a seat's transcript and logs. Names in the ledger may contain anything, so they are not used."""
         name = _seat_name(match, own)
-        path = self._transcripts / match.transcript
         with tempfile.SpooledTemporaryFile(IN_MEMORY) as whole:
             try:
-                size = _write_seat(whole, path, own.seat, match)
+                path = transcript_in(self._transcripts, match.transcript)
+                size = write_seat(whole, path, own.seat, match.head)
             except TranscriptError as error:
                 self._miss(name, f"the match's transcript {error.what}")
                 return
@@ -214,7 +221,7 @@ class _Archive:
             whole.seek(0)
             self._add(f"seats/{name}.jsonl", iter(lambda: whole.read(IN_MEMORY), b""))
             self._seat_files += 1
-        for ending, log in _logs(path, own.seat):
+        for ending, log in seat_logs(path, own.seat) if self._has_logs else ():
             try:
                 content = self._without_places(read_regular(log, MOST_LOG))
             except OSError as error:
@@ -269,12 +276,17 @@ class _Archive:
 
     def _without_places(self, content: bytes) -> bytes:
         """Replace the paths of folders of this machine, which a bot without a sandbox sees."""
-        for place in self._places:
-            content = content.replace(place, CUT.encode())
-        return content
+        return without_places(content, self._places)
 
 
-def _places(results: Path) -> list[bytes]:
+def without_places(content: bytes, places: Sequence[bytes]) -> bytes:
+    """Replace the paths of folders of this machine, as of `places_of`, in a log."""
+    for place in places:
+        content = content.replace(place, CUT.encode())
+    return content
+
+
+def places_of(results: Path) -> list[bytes]:
     """Return the paths of folders of this machine that a log may contain, the longest first."""
     found = {results.absolute(), results.resolve(), Path(tempfile.gettempdir()), Path.cwd()}
     with suppress(RuntimeError):  # The user may have no home.
@@ -288,14 +300,29 @@ def _seat_name(match: MatchListed, own: SeatListed) -> str:
     return f"{match.match}-seat-{own.seat}"
 
 
-def _write_seat(to: IO[bytes], transcript: Path, seat: int, match: MatchListed) -> int:
+def transcript_in(folder: Path, name: str) -> Path:
+    """Return the path of a transcript by its name in a ledger, which may be anything.
+
+    Raises:
+        TranscriptError: it is not in this folder.
+    """
+    if os.sep in name or "\0" in name:
+        raise TranscriptError("is not in the results folder")
+    return folder / name
+
+
+def write_seat(to: IO[bytes], transcript: Path, seat: int, head: str) -> int:
     """Write a seat's own transcript; return its number of bytes.
+
+    Args:
+        to: the file.
+        transcript: the match's transcript.
+        seat: the seat.
+        head: the hash of its last line in the ledger; "": any.
 
     Raises:
         TranscriptError: the match's transcript does not exist, is not valid, or is not the one that counts.
     """
-    if os.sep in match.transcript or "\0" in match.transcript:
-        raise TranscriptError("is not in the results folder")
     with suppress(OSError):  # Reading the file raises the error.
         if transcript.stat().st_size > MOST_TRANSCRIPT:
             raise TranscriptError(f"is longer than {MOST_TRANSCRIPT >> 20} MB")
@@ -305,12 +332,12 @@ def _write_seat(to: IO[bytes], transcript: Path, seat: int, match: MatchListed) 
             to.write(line)
     except Broken as broken:
         raise TranscriptError(f"does not hold: {broken.what}") from None
-    if reading.verified().head != match.head:
+    if head and reading.verified().head != head:
         raise TranscriptError("is not the one that counts")
     return to.tell()
 
 
-def _logs(transcript: Path, seat: int) -> Iterator[tuple[str, Path]]:
+def seat_logs(transcript: Path, seat: int) -> Iterator[tuple[str, Path]]:
     """Yield the existing logs of a seat, named as in `referee.host.players`, each with the end of its name."""
     for start in range(1, MOST_STARTS + 1):
         ending = ".log"

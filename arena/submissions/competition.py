@@ -115,6 +115,15 @@ class Competition:
         """Return the results folder with this name: of a season's stage or group, or of the tournament."""
         return self.results if self._season is None else self._season.folder(name)
 
+    def folders(self) -> list[Path]:
+        """Return the results folders of the tournament, or of all parts of the season, the latest stage first."""
+        if self._season is None:
+            return [self.results]
+        folders: list[Path] = []
+        for stage in reversed(self._season.stages):
+            folders += map(self._season.folder, stage.parts)
+        return folders
+
     def entries_until(self) -> str | None:
         """Return the time until which bots may enter, with the extensions so far; None: to the end."""
         for _, standing in self._begun():
@@ -213,12 +222,7 @@ class Competition:
 
     def _begun(self) -> Iterator[tuple[Path, FieldState]]:
         """Yield the folder and the field of each tournament that has begun, the latest stage first."""
-        folders = [self.results]
-        if self._season is not None:
-            folders = []
-            for stage in reversed(self._season.stages):
-                folders += map(self._season.folder, stage.parts)
-        for folder in folders:
+        for folder in self.folders():
             if not (folder / LEDGER).is_file():
                 continue
             with closing(Ledger(folder / LEDGER)) as ledger:

@@ -7,6 +7,7 @@ often.
 from collections.abc import Sequence
 from datetime import datetime
 from statistics import median
+from typing import get_args
 
 from msgspec import Struct
 
@@ -79,6 +80,11 @@ class _Span(Struct, frozen=True):
     begun: str
     ended: str
     cpu_ms: int
+
+
+class _Kind(Struct, frozen=True):
+    kind: JobKind
+    count: int
 
 
 class _Shared(Struct, frozen=True):
@@ -210,6 +216,14 @@ class Jobs:
         if due is None:
             return None
         return max(0.0, _seconds(self._db.now(), due))
+
+    def waiting_by_kind(self) -> dict[JobKind, int]:
+        """Return the number of jobs that wait, of each kind."""
+        found: dict[JobKind, int] = dict.fromkeys(get_args(JobKind), 0)
+        query = "SELECT kind, count(*) AS count FROM jobs WHERE ended IS NULL AND holder IS NULL GROUP BY kind"
+        for row in self._db.rows(_Kind, query):
+            found[row.kind] = row.count
+        return found
 
     def queue(self) -> Queue:
         """Return the state of the queue."""

@@ -17,7 +17,7 @@ SLUG_LENGTH = 40
 DEFAULT = Path("runs")
 RESERVED = frozenset(
     {"", "live", "assets", "replay", "story", "transcript", "picture", "card", "embed", "events", "game"}
-    | {"account", "api", "healthz", "host", "join", "metrics", "play", "sign-in", "team"}
+    | {"account", "api", "healthz", "host", "join", "metrics", "play", "queue", "sign-in", "team"}
 )
 """Slugs that no competition gets, because they name the site's own folders."""
 

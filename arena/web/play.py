@@ -111,6 +111,9 @@ class Play:
         self._tables = Tables(self._folder, nursery, self._log, self._is_playing)
         await self._tables.keep()
 
+    def show(self, competitions: object) -> None:
+        """See `server.Extension`."""
+
     def stream(self, scope: Scope) -> Stream | int | None:
         """See `server.Extension`. The streams of seats are routes, because each goes to one browser."""
         del scope

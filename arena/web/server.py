@@ -96,6 +96,9 @@ class Extension(Protocol):
     def routes(self) -> Sequence[Route]:
         """Return the routes."""
 
+    def show(self, competitions: Sequence[ServedCompetition]) -> None:
+        """Take note of the competitions that are served now."""
+
     def stream(self, scope: Scope) -> Stream | int | None:
         """Return the event stream at a request's path, or the status of its refusal.
 
@@ -399,6 +402,8 @@ class Application:
         """Replace the served competitions."""
         self._site.show(competitions)
         self._cache.forget(set(competitions))
+        for extension in self._extensions:
+            extension.show(tuple(competitions.values()))
 
 
 def _answer(request: Request, found: Kept, frames: Sequence[str], *, forms: bool) -> Response:

@@ -1,7 +1,9 @@
 """A portal without sockets, and clients of it: a host, two teams, a stranger, and programs."""
 
 import io
+import os
 import re
+import shutil
 import tarfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -14,14 +16,20 @@ from httpx import ASGITransport, AsyncClient
 from arena.accounts import Account
 from arena.portal import Portal
 from arena.portal.visit import CSRF, SESSION
-from arena.submissions import Competition
+from arena.submissions import Competition, ScrimmageMatch
+from arena.submissions.records import new_public
+from arena.tournament import LEDGER, TRANSCRIPTS
+from arena.web.cache import ServedCompetition
 from arena.web.events import Streams
 from arena.web.guard import Guard
 from arena.web.server import Application, Site
 from referee.log import SILENT
+from tests.arena.reports.played import played_folder
 from tests.builders.tournaments import write_tournament
 
 URL = "http://127.0.0.1:8000"
+PRINTED = "practice-b3d271"
+"""What a bot prints in a practice match."""
 FORM = {"content-type": "application/x-www-form-urlencoded"}
 
 
@@ -135,6 +143,57 @@ class Setting:
             answer = await browser.post("join", invitation=secret, name=name)
             assert answer.status_code == 303
 
+    def play(self, played: Path) -> None:
+        """Let the two teams have met: copy the results of such matches, and serve them."""
+        results = self.competition.results
+        (results / TRANSCRIPTS).mkdir(parents=True, exist_ok=True)
+        (results / LEDGER).write_bytes((played / LEDGER).read_bytes())
+        for file in (played / TRANSCRIPTS).iterdir():
+            os.link(file, results / TRANSCRIPTS / file.name)
+        served = ServedCompetition("results", results)
+        self.application.show({"results": served})
+
+    def practise(self, team: str) -> str:
+        """Let a team have played a practice match, which was recorded; return the scrimmage's name."""
+        scrimmages, account = self.portal.scrimmages, self.member(team)
+        database = self.portal.database
+        with database.change():
+            public = new_public()
+            id_ = database.insert(
+                "scrimmages",
+                public=public,
+                team=account.team,
+                account=account.id,
+                bot=team,
+                opponents='["mist_random"]',
+                matches=1,
+                state="queued",
+                created=database.now(),
+                changed=database.now(),
+            )
+            scrimmages.jobs.add("scrimmage", id_, account.team or 0, "cup")
+        scrimmage = scrimmages.by_id(id_)
+        assert scrimmage is not None
+        folder = scrimmages.folder(scrimmage)
+        folder.mkdir(parents=True)
+        source = next(iter(sorted((self.competition.results / TRANSCRIPTS).glob("*.jsonl"))))
+        shutil.copy(source, folder / "match-1.jsonl")
+        (folder / "match-1.seat-0.log").write_text(PRINTED)
+        match = ScrimmageMatch(
+            seats=(team, "mist_random"), seat=0, points=1.0, conduct=("ok", "ok"), transcript="match-1.jsonl"
+        )
+        job = scrimmages.jobs.take("test")
+        while job is not None and job.kind != "scrimmage":
+            job = scrimmages.jobs.take("test")
+        assert job is not None
+        scrimmages.add_match(scrimmage, job, match, 1)
+        return public
+
+    def rename(self, team: str, name: str) -> None:
+        """Give a team another name, under which no bot has played."""
+        with self.portal.database.change():
+            self.portal.database.update("UPDATE teams SET name = ? WHERE name = ?", name, team)
+
     def member(self, team: str) -> Account:
         """Return the account of a team's first member."""
         found = self.portal.accounts.team(team)
@@ -145,10 +204,17 @@ class Setting:
         self.portal.database.close()
 
 
+@pytest.fixture(scope="session")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder in which the two teams have met in two blocks that count, and in one that does not yet."""
+    return played_folder(tmp_path_factory.mktemp("r") / "cup", ("Red Pandas", "Blue Herons"), 2, begun=1)
+
+
 @pytest.fixture
-def bare(tmp_path: Path) -> Iterator[Setting]:
-    """Set up a portal whose people have not joined yet."""
+def bare(tmp_path: Path, played: Path) -> Iterator[Setting]:
+    """Set up a portal whose people have not joined yet, and whose teams have played."""
     setting = Setting(tmp_path)
+    setting.play(played)
     yield setting
     setting.close()
 

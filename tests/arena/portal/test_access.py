@@ -1,14 +1,19 @@
 """Who may do what: every route of the portal with every role, and a search for what nobody else may see."""
 
+import io
+import zipfile
 from http import HTTPStatus
 
+import httpx
 import pytest
 
 from arena.portal import ROUTES, RouteTerms
-from tests.arena.portal.conftest import URL, Browser, Setting, archive
+from tests.arena.portal.conftest import PRINTED, URL, Browser, Setting, archive
+from tests.arena.reports.played import secret
 
 GET, POST = "GET", "POST"
 SECRET_NOTE, SECRET_FILE, SECRET_CODE = "note-a81f3c", "file-77b2d0.tar.gz", "code-5e99aa"
+LOGGED = "log-1c0f4d"
 ALLOWED = {
     "anybody": {"host", "member", "stranger"},
     "account": {"host", "member"},
@@ -17,20 +22,29 @@ ALLOWED = {
 }
 
 
-def path_of(terms: RouteTerms, public: str) -> str:
-    return "/" + terms.path.replace("{public}", public).replace("{name}", "build.log")
+def path_of(terms: RouteTerms, public: str, scrimmage: str = "", match: str = "1a") -> str:
+    path = terms.path.replace("{name}", "build.log").replace("{part}", "results").replace("{match}", match)
+    if "scrimmage" in path:
+        public = scrimmage or public
+    return "/" + path.replace("{public}", public).replace("{number}", "1")
+
+
+async def plant(setting: Setting) -> tuple[str, str]:
+    """Hand in, play matches that count and practice matches; return the names of submission and scrimmage."""
+    public = (await setting.mia.upload(archive())).headers["location"].rpartition("/")[2]
+    log = setting.competition.logs / public / "build.log"
+    log.parent.mkdir(parents=True)
+    log.write_text("built")
+    return public, setting.practise("Red Pandas")
 
 
 @pytest.mark.parametrize("terms", ROUTES, ids=lambda terms: f"{terms.method} {terms.path}")
 @pytest.mark.parametrize("role", ["host", "member", "stranger"])
 async def test_a_route_answers_those_alone_whom_it_is_for(setting: Setting, terms: RouteTerms, role: str) -> None:
     browser = {"host": setting.host, "member": setting.mia, "stranger": setting.stranger}[role]
-    public = (await setting.mia.upload(archive())).headers["location"].rpartition("/")[2]
-    log = setting.competition.logs / public / "build.log"
-    log.parent.mkdir(parents=True)
-    log.write_text("built")
+    public, scrimmage = await plant(setting)
     allowed = role in ALLOWED[terms.role] and not (terms.of_programs and terms.role != "anybody")
-    path = path_of(terms, public)
+    path = path_of(terms, public, scrimmage)
     if terms.method == POST:
         answer = await browser.http.post(path, data={"csrf": await browser.csrf()}, headers={"origin": URL})
     else:
@@ -47,14 +61,18 @@ async def test_a_route_answers_those_alone_whom_it_is_for(setting: Setting, term
 
 
 @pytest.mark.parametrize(
-    "terms", [each for each in ROUTES if "{public}" in each.path], ids=lambda terms: terms.path
+    "terms",
+    [each for each in ROUTES if "{public}" in each.path or "{match}" in each.path],
+    ids=lambda terms: terms.path,
 )
 async def test_what_is_a_rivals_looks_like_what_does_not_exist(setting: Setting, terms: RouteTerms) -> None:
-    public = (await setting.mia.upload(archive())).headers["location"].rpartition("/")[2]
+    """The rival of matches is a team that has not played."""
+    public, scrimmage = await plant(setting)
     token = setting.portal.accounts.new_token(setting.member("Blue Herons"), "ci", "submit")
+    setting.rename("Blue Herons", "Green Newts")
     answers = []
-    for name in (public, "0123456789abcdef"):
-        path = path_of(terms, name)
+    for name, practice, match in ((public, scrimmage, "1a"), ("0123456789abcdef", "", "99a")):
+        path = path_of(terms, name, practice, match)
         if terms.of_programs:
             async with setting.program(token) as program:
                 answers.append(await program.request(terms.method, f"{URL}{path}"))
@@ -64,6 +82,14 @@ async def test_what_is_a_rivals_looks_like_what_does_not_exist(setting: Setting,
             answers.append(await setting.eve.http.get(path))
     assert answers[0].status_code == answers[1].status_code == HTTPStatus.NOT_FOUND
     assert answers[0].content == answers[1].content
+
+
+def texts_of(answer: httpx.Response) -> str:
+    """Return an answer's text; of an archive, that of all its files."""
+    if answer.headers.get("content-type") != "application/zip":
+        return answer.text
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        return "\n".join(archive.read(name).decode() for name in archive.namelist())
 
 
 async def test_no_planted_secret_of_a_team_reaches_a_rival_or_a_stranger(setting: Setting) -> None:
@@ -77,19 +103,31 @@ async def test_no_planted_secret_of_a_team_reaches_a_rival_or_a_stranger(setting
     planted.append(accounts.new_token(setting.member("Red Pandas"), "ci", "submit"))
     planted.append(str(setting.mia.http.cookies.get("arena_session")))
     planted.append(accounts.invite(setting.member("Red Pandas").team))
+    scrimmage = setting.practise("Red Pandas")
+    planted.append(scrimmage)
+    planted += [secret("Red Pandas", block, seating) for block in (0, 1) for seating in (0, 1)]
+    planted.append(PRINTED)
+    # A judge's log, and a rival who has met the team and gets all of its own.
+    log = setting.competition.logs / public / "build.log"
+    log.parent.mkdir(parents=True)
+    log.write_text(LOGGED)
+    planted.append(LOGGED)
     rival = accounts.new_token(setting.member("Blue Herons"), "ci", "submit")
     seen = []
-    for terms in ROUTES:
+    everything = [(terms, "0123456789abcdef", "") for terms in ROUTES]
+    everything += [(terms, public, scrimmage) for terms in ROUTES if "{public}" in terms.path]
+    for terms, name, practice in everything:
         if terms.method != GET:
             continue
-        path = path_of(terms, "0123456789abcdef")
+        path = path_of(terms, name, practice)
         seen += [await browser.http.get(path) for browser in (setting.eve, setting.stranger)]
         if terms.of_programs:
             async with setting.program(rival) as program:
                 seen.append(await program.get(f"{URL}{path}"))
-    assert len(seen) > 30
+    assert len(seen) > 80
+    assert secret("Blue Herons", 0, 0) in "".join(map(texts_of, seen))
     for answer in seen:
-        text = answer.text + repr(answer.headers)
+        text = texts_of(answer) + repr(answer.headers)
         assert not [secret for secret in planted if secret in text]
 
 

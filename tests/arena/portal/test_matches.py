@@ -1,0 +1,187 @@
+"""A team's matches and practice matches: what it finds, and in which order practice is played."""
+
+import io
+import json
+import zipfile
+from http import HTTPStatus
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from arena.submissions import ScrimmageMatch
+from arena.tournament import TRANSCRIPTS
+from referee.transcript import verify_transcript
+from tests.arena.portal.conftest import PRINTED, Setting
+from tests.arena.reports.played import secret
+
+PANDAS, HERONS = "Red Pandas", "Blue Herons"
+
+
+async def test_a_team_finds_its_matches_with_causes_newest_first(setting: Setting) -> None:
+    page = (await setting.mia.get("team/matches")).text
+    places = [page.index(f"match/results/{name}") for name in ("2b", "2a", "1b", "1a")]
+    assert places == sorted(places)
+    assert "match/results/3a" not in page  # Its block does not count yet.
+    assert secret(PANDAS, 1, 0) in page
+    assert (await setting.mia.get("team/matches?page=2")).status_code == HTTPStatus.NOT_FOUND
+    assert (await setting.mia.get("team/matches?page=x")).status_code == HTTPStatus.NOT_FOUND
+
+
+async def test_a_match_whose_block_does_not_count_is_not_shown_even_to_its_team(setting: Setting) -> None:
+    for ending in ("", "/seat.jsonl", "/replay", "/log"):
+        answer = await setting.mia.get(f"team/match/results/3a{ending}")
+        assert answer.status_code == HTTPStatus.NOT_FOUND
+
+
+async def test_a_match_has_the_file_replay_and_log_of_its_own_seat_alone(setting: Setting, tmp_path: Path) -> None:
+    own, other = secret(PANDAS, 0, 0), secret(HERONS, 0, 0)
+    texts = []
+    for ending in ("", "/seat.jsonl", "/replay", "/log"):
+        answer = await setting.mia.get(f"team/match/results/1a{ending}")
+        assert answer.status_code == HTTPStatus.OK
+        assert own in answer.text
+        assert other not in answer.text
+        texts.append(answer.text)
+    page, lines, _, log = texts
+    assert "results/match/1a.html" in page
+    assert "arena ask my_bot results-1a-seat-" in page
+    (tmp_path / "seat.jsonl").write_text(lines)
+    assert verify_transcript(tmp_path / "seat.jsonl").header.bot.name == PANDAS  # type: ignore[union-attr]
+    assert str(setting.competition.results) not in log
+    other_seat = "0" if "seat-1.jsonl" in page else "1"
+    refused = await setting.mia.get(f"team/match/results/1a/seat.jsonl?seat={other_seat}")
+    assert refused.status_code == HTTPStatus.NOT_FOUND
+
+
+async def test_a_transcript_that_was_changed_is_refused_without_a_path(setting: Setting) -> None:
+    transcript = setting.competition.results / TRANSCRIPTS / "00001a.jsonl"
+    content = transcript.read_bytes()
+    transcript.unlink()
+    transcript.write_bytes(content.replace(b"Blue", b"Blew"))
+    answer = await setting.mia.get("team/match/results/1a/seat.jsonl")
+    assert answer.status_code == HTTPStatus.GONE
+    assert str(setting.competition.results) not in answer.text
+
+
+async def test_hosts_decide_about_logs_and_the_hosts_eyes(tmp_path: Path, played: Path) -> None:
+    setting = Setting(tmp_path, "[server]", 'logs = "none"', 'views = "host"')
+    setting.play(played)
+    await setting.join()
+    page = (await setting.mia.get("team/match/results/1a")).text
+    assert "as the host sees it" in page
+    assert "/log" not in page
+    assert (await setting.mia.get("team/match/results/1a/log")).status_code == HTTPStatus.NOT_FOUND
+    with zipfile.ZipFile(io.BytesIO((await setting.mia.get("team/everything.zip")).content)) as archive:
+        assert not [name for name in archive.namelist() if "/logs/" in name]
+    setting.close()
+
+
+async def test_everything_is_one_archive_with_the_teams_own_and_leaves_no_file(setting: Setting) -> None:
+    answer = await setting.mia.get("team/everything.zip")
+    assert answer.headers["content-type"] == "application/zip"
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        found = {name: archive.read(name).decode() for name in archive.namelist()}
+    assert sum(name.endswith(".jsonl") for name in found) == len(["1a", "1b", "2a", "2b"])
+    assert json.loads(found["Red Pandas/submissions.json"]) == []
+    whole = "\n".join(found.values())
+    assert secret(PANDAS, 1, 1) in whole
+    assert secret(HERONS, 1, 1) not in whole
+    assert not list((setting.competition.server / "archives").iterdir())
+    team = setting.member(PANDAS).team
+    assert team is not None
+    setting.portal.packing.add(team)
+    assert (await setting.mia.get("team/everything.zip")).status_code == HTTPStatus.TOO_MANY_REQUESTS
+    assert (await setting.eve.get("team/everything.zip")).status_code == HTTPStatus.OK
+
+
+async def test_programs_list_matches_and_fetch_their_seats(setting: Setting) -> None:
+    token = setting.portal.accounts.new_token(setting.member(PANDAS), "ci", "read")
+    async with setting.program(token) as program:
+        found = (await program.get("matches")).json()
+        assert [each["match"] for each in found["matches"]] == ["2b", "2a", "1b", "1a"]
+        (own,) = found["matches"][0]["own"]
+        causes = [seat["causes"] for seat in found["matches"][0]["seats"]]
+        assert causes[own]
+        assert not causes[1 - own]
+        lines = await program.get("matches/results/2b/seat")
+        assert secret(PANDAS, 1, 1) in lines.text
+        assert (await program.get("matches/results/3a/seat")).status_code == HTTPStatus.NOT_FOUND
+
+
+async def test_a_practice_match_is_seen_with_own_eyes_at_once(setting: Setting) -> None:
+    name = setting.practise(PANDAS)
+    assert f"scrimmage/{name}" in (await setting.mia.get("team/scrimmages")).text
+    page = (await setting.mia.get(f"team/scrimmage/{name}")).text
+    assert f"{name}/1/replay" in page
+    replay = (await setting.mia.get(f"team/scrimmage/{name}/1/replay")).text
+    assert "data-ready" in replay or "<script" in replay
+    assert PRINTED in (await setting.mia.get(f"team/scrimmage/{name}/1/log")).text
+    for number in ("0", "2", "x", "9" * 30):
+        answer = await setting.mia.get(f"team/scrimmage/{name}/{number}/replay")
+        assert answer.status_code == HTTPStatus.NOT_FOUND
+
+
+@pytest.fixture
+def open_field(setting: Setting, monkeypatch: pytest.MonkeyPatch) -> Setting:
+    """Let the bots of both teams compete, in a game of two seats."""
+    hashes = {PANDAS: "sha256:1", HERONS: "sha256:2"}
+    monkeypatch.setattr(setting.competition, "competitors", lambda: hashes)
+    monkeypatch.setattr(setting.competition, "tournament", lambda _: SimpleNamespace(seats=2))
+    return setting
+
+
+async def test_a_team_that_asks_for_much_delays_another_by_one_match(open_field: Setting) -> None:
+    setting = open_field
+    answers = [await setting.mia.post("team/scrimmages/ask", opponent=HERONS, matches="10") for _ in range(20)]
+    codes = [answer.status_code for answer in answers]
+    assert codes == 3 * [HTTPStatus.SEE_OTHER] + 17 * [HTTPStatus.TOO_MANY_REQUESTS]
+    scrimmages = setting.portal.scrimmages
+    under_way = scrimmages.jobs.take("judge")
+    assert under_way is not None
+    assert (await setting.eve.post("team/scrimmages/ask", opponent="mist_random", matches="1")).status_code == 303
+    asked = scrimmages.by_id(under_way.subject)
+    assert asked is not None
+    match = ScrimmageMatch(seats=(PANDAS, HERONS), seat=0, points=0.0, conduct=(), transcript="match-1.jsonl")
+    scrimmages.add_match(asked, under_way, match, 1_000)
+    then = scrimmages.jobs.take("judge")
+    assert then is not None
+    assert then.team == setting.member(HERONS).team
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"opponent": "nobody", "matches": "1"}, "no bot is called nobody"),
+        ({"opponent": HERONS, "matches": "11"}, "1 to 10 matches"),
+        ({"opponent": HERONS, "matches": "-1"}, "not a form"),
+        ({"matches": "1"}, "no bot is called"),
+    ],
+)
+async def test_what_cannot_be_played_is_refused_in_words(
+    open_field: Setting, fields: dict[str, str], said: str
+) -> None:
+    answer = await open_field.mia.post("team/scrimmages/ask", **fields)
+    assert HTTPStatus.BAD_REQUEST <= answer.status_code < HTTPStatus.INTERNAL_SERVER_ERROR
+    assert said in answer.text
+
+
+async def test_programs_ask_for_practice_and_read_what_became_of_it(open_field: Setting) -> None:
+    token = open_field.portal.accounts.new_token(open_field.member(PANDAS), "ci", "submit")
+    async with open_field.program(token) as program:
+        asked = await program.post("scrimmages?opponent=mist_random&matches=2")
+        assert asked.status_code == HTTPStatus.CREATED
+        found = (await program.get(f"scrimmages/{asked.json()['id']}")).json()
+        assert (found["state"], found["matches"], found["opponents"]) == ("queued", 2, ["mist_random"])
+        listed = (await program.get("scrimmages")).json()
+        assert listed["budget"]["used_today"] == 1
+        assert HERONS in listed["opponents"]
+
+
+async def test_everybody_sees_the_queue_and_no_name_in_it(open_field: Setting) -> None:
+    await open_field.mia.post("team/scrimmages/ask", opponent=HERONS, matches="1")
+    await open_field.host.post("host/pause", paused="yes")
+    page = (await open_field.stranger.get("queue")).text
+    assert "paused" in page
+    assert "<dt>Practice requests that wait</dt><dd>1</dd>" in page
+    assert not [name for name in (PANDAS, HERONS) if name in page]
