@@ -118,6 +118,7 @@ def bot_page(maker: PageMaker, competition: Competition, entrant: int, number: i
         filters=filters_of(overview, found, entrant),
         filtered_bot=entrant,
         team=competition.face.team_of(digest.labels[entrant].removesuffix(WITHDRAWN_MARK)),
+        published=competition.published.get(digest.labels[entrant].removesuffix(WITHDRAWN_MARK)),
         versions=_versions(overview, entrant),
         form=_form(overview, latest[-FORM:], entrant),
         extremes=_extremes(overview, latest, entrant),

@@ -43,7 +43,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Stamp = tuple[tuple[int, int], ...]
-"""Size and modification time of each ledger file, after a pair that holds whether an arena is running."""
+"""Size and modification time of each ledger file, after two pairs: whether an arena is running, and a hash of the
+links to published code."""
 HEAD_LETTERS = 64
 """Length of a transcript's head."""
 COMING = 60
@@ -180,6 +181,8 @@ class Competition:
         self._face = FaceFile(folder)
         self.name = folder.resolve().name
         """The folder's name, without that of its season."""
+        self.published: Mapping[str, str] = {}
+        """Paths of the code of bots whose authors publish it, by label."""
         self._is_stage = is_of_season(folder)
         self._plain_title = title_of(folder)
 
@@ -208,7 +211,7 @@ class Competition:
 
     def stamp(self) -> Stamp:
         """Return a value that changes when the ledger changes, and when an arena starts or stops playing."""
-        found = [(0, int(self.running))]
+        found = [(0, int(self.running)), (len(self.published), hash(frozenset(self.published.items())))]
         files = (LEDGER, f"{LEDGER}-wal", DECISIONS, FACE)
         for path in map(self.folder.joinpath, files):
             try:

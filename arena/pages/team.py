@@ -15,7 +15,7 @@ from arena.pages.matches import ended_text, match_file, opponents_of
 from arena.pages.tables import plain_text
 from arena.quantities import MISSING
 from arena.reports import USAGE, MatchListed, SeatListed, Share, archive_name, field_of, match_listed
-from arena.schedule import match_of
+from arena.schedule import WITHDRAWN_MARK, match_of
 from arena.statistics import Reported
 from arena.tournament import Ledger, NotBegun
 
@@ -83,9 +83,13 @@ class TeamPart(Struct, frozen=True, kw_only=True):
             return None
         return next(iter(self.matches([row])), None)
 
-    def bot_page(self) -> str:
-        """Return the path of the public page of the bot's latest version."""
-        return f"{self.competition.slug}/bot/{self.entrants[-1]}.html"
+    def bot_page(self, label: str | None = None) -> str | None:
+        """Return the path of the public page of a version; of the latest one without a label. None: unknown."""
+        labels = self.overview.found.digest.labels
+        for entrant in reversed(self.entrants):
+            if label is None or labels[entrant].removesuffix(WITHDRAWN_MARK) == label:
+                return f"{self.competition.slug}/bot/{entrant}.html"
+        return None
 
     def shares(self, ledger: Ledger, folder: str) -> Iterator[Share]:
         """Yield what goes into the team's archive, by version. `folder`: of the competition in the archive."""

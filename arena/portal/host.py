@@ -6,7 +6,7 @@ from starlette.responses import Response
 
 from arena.accounts import Team
 from arena.portal.entrance import number_in
-from arena.portal.team import own_submission, submission_log
+from arena.portal.team import own_submission, public_page, submission_log
 from arena.portal.visit import RouteTerms, Visit
 from arena.submissions import ENDED, STATES
 from arena.web import Refusal
@@ -90,6 +90,7 @@ async def submission_page(visit: Visit) -> Response:
         place=await portal.in_thread(lambda: portal.submissions.place(submission)),
         logs=await portal.in_thread(lambda: portal.submissions.log_names(submission)),
         ended=submission.state in ENDED,
+        bot_page=await public_page(visit, submission),
     )
 
 

@@ -115,10 +115,18 @@ class Portal:
     async def _look(self) -> None:
         number = await self.in_thread(self.submissions.change_number)
         text = await self.in_thread(self._read_announcement)
+        await self.show_published()
         if (number, text) != (self._change, self.announcement):
             self._change, self.announcement = number, text
             if self._changes is not None:
                 self._changes.publish({"type": "changed", "version": str(number)})
+
+    async def show_published(self) -> None:
+        """Let the public pages of bots link to the code that their authors publish."""
+        found = await self.in_thread(self.submissions.published)
+        paths = {label: f"team/published/{public}" for label, public in found.items()}
+        for part in self.parts:
+            part.published = paths
 
     def _read_announcement(self) -> str:
         found = self.database.value("SELECT text FROM announcements WHERE ended IS NULL ORDER BY id DESC LIMIT 1")

@@ -1,9 +1,12 @@
 """A team's own pages: what it handed in and what became of it, its members, and its practice matches."""
 
+from contextlib import suppress
 from http import HTTPStatus
 
 from starlette.responses import FileResponse, Response
 
+from arena.errors import MachineCannot, WrongUse
+from arena.pages import team_parts
 from arena.portal.entrance import number_in
 from arena.portal.uploads import NO_FILE, read_upload_form
 from arena.portal.visit import CSRF, RouteTerms, Visit, check_csrf
@@ -79,7 +82,20 @@ async def submission_page(visit: Visit) -> Response:
         place=await portal.in_thread(lambda: portal.submissions.place(submission)),
         logs=await portal.in_thread(lambda: portal.submissions.log_names(submission)),
         ended=submission.state in ENDED,
+        bot_page=await public_page(visit, submission),
     )
+
+
+async def public_page(visit: Visit, submission: Submission) -> str | None:
+    """Return the path of the public page of the version that a submission became; None if there is none yet."""
+    if not submission.entered:
+        return None
+    portal = visit.portal
+    with suppress(WrongUse, MachineCannot):  # The submission is shown without it.
+        parts = await portal.in_ledgers(lambda: team_parts(portal.parts, submission.team_name))
+        paths = [part.bot_page(submission.entered) for part in parts]
+        return next(filter(None, paths), None)
+    return None
 
 
 async def own_submission(visit: Visit) -> Submission:

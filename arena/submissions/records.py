@@ -355,6 +355,15 @@ class Submissions:
         """Return the submission with which a team competes: the one that entered last; None if there is none."""
         return self._one("s.team = ? AND s.state = 'entered' ORDER BY s.id DESC", team)
 
+    def published(self) -> dict[str, str]:
+        """Return the public names of the published submissions whose uploads are kept, by label of the version."""
+        rows = self._db.rows(
+            _Published,
+            "SELECT s.entered, s.public FROM submissions s JOIN uploads u ON u.hash = s.upload"
+            " WHERE s.published = 1 AND s.entered IS NOT NULL AND u.removed IS NULL ORDER BY s.id",
+        )
+        return {row.entered: row.public for row in rows}
+
     def events(self, submission: Submission) -> list[SubmissionEvent]:
         """Return a submission's history, in order."""
         return self._db.rows(
@@ -666,6 +675,11 @@ class _Count(Struct, frozen=True):
 
 class _Team(Struct, frozen=True):
     team: int
+
+
+class _Published(Struct, frozen=True):
+    entered: str
+    public: str
 
 
 class _Hash(Struct, frozen=True):

@@ -143,7 +143,7 @@ function showRows(follow) {
 }
 
 // Whether a value says that something is there.
-const says = (value) => value !== null && value !== "" && (typeof value !== "object" || Object.values(value).some(says));
+const saysAny = (value) => value !== null && value !== "" && (typeof value !== "object" || Object.values(value).some(saysAny));
 
 // The entries of a long list of which most have the same simple value: the others, and what that value is.
 const MANY_ALIKE = 6;
@@ -161,7 +161,7 @@ function tidy(value, budget = { left: MOST_WORDS }) {
   const simple = (each) => each === null || typeof each !== "object";
   if (Array.isArray(value) && value.every(simple)) return el("span", {}, listed(value.slice(0, 100).map((each) => each ?? "none")));
   const list = el("dl", { class: "tidy" });
-  for (const [key, each] of withoutUsual(Object.entries(value).filter(([, each]) => says(each)))) {
+  for (const [key, each] of withoutUsual(Object.entries(value).filter(([, each]) => saysAny(each)))) {
     if (budget.left <= 0) { list.append(el("dt", {}, "…"), el("dd", {}, "the rest is left out")); break; }
     budget.left -= 1;
     list.append(el("dt", {}, String(key).replaceAll("_", " ")), el("dd", {}, tidy(each, budget)));

@@ -9,10 +9,12 @@ from types import SimpleNamespace
 
 import pytest
 
+from arena.pages import Competition, PageMaker
+from arena.pages.bots import bot_page
 from arena.submissions import ScrimmageMatch
 from arena.tournament import TRANSCRIPTS
 from referee.transcript import verify_transcript
-from tests.arena.portal.conftest import PRINTED, Setting
+from tests.arena.portal.conftest import PRINTED, Setting, archive
 from tests.arena.reports.played import secret
 
 PANDAS, HERONS = "Red Pandas", "Blue Herons"
@@ -185,3 +187,21 @@ async def test_everybody_sees_the_queue_and_no_name_in_it(open_field: Setting) -
     assert "paused" in page
     assert "<dt>Practice requests that wait</dt><dd>1</dd>" in page
     assert not [name for name in (PANDAS, HERONS) if name in page]
+
+
+async def test_a_version_that_entered_and_its_published_code_are_linked(setting: Setting) -> None:
+    public = (await setting.mia.upload(archive())).headers["location"].rpartition("/")[2]
+    database = setting.portal.database
+    with database.change():
+        database.update("UPDATE submissions SET state = 'entered', entered = ? WHERE public = ?", PANDAS, public)
+    assert 'href="../../results/bot/0.html"' in (await setting.mia.get(f"team/submission/{public}")).text
+    assert 'href="../../results/bot/0.html"' in (await setting.host.get(f"host/submission/{public}")).text
+    (served,) = setting.portal.parts
+    for published in ("yes", "no"):
+        await setting.mia.post(f"team/submission/{public}/publish", published=published)
+        before = Competition.stamp(served)
+        await setting.portal.show_published()
+        assert Competition.stamp(served) != before  # A page in the cache is made again.
+        found = [bot_page(PageMaker(live=False), served, number) for number in (0, 1)]
+        has_link = [page is not None and f"team/published/{public}".encode() in page.body for page in found]
+        assert has_link == [published == "yes", False]
