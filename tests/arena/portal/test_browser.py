@@ -77,7 +77,11 @@ class Site:
 def site(tmp_path_factory: pytest.TempPathFactory, played: Path) -> Iterator[Site]:
     setting = Setting(tmp_path_factory.mktemp("portal"))
     setting.play(played)
-    with Site(setting) as site:
+    with pytest.MonkeyPatch.context() as patch, Site(setting) as site:
+        # The form for practice is for teams whose bot competes.
+        patch.setattr(
+            setting.competition, "competitors", lambda: {"Red Pandas": "sha256:1", "Blue Herons": "sha256:2"}
+        )
         yield site
     setting.close()
 
