@@ -43,7 +43,8 @@ def _places(visit: Visit, found: list[Scrimmage]) -> dict[int, Place | None]:
 async def ask(visit: Visit) -> Response:
     """Ask for a scrimmage, and lead to its page."""
     form = visit.form
-    found = await _ask(visit, [form.get("opponent", "")], form.get("matches", DEFAULT_MATCHES))
+    # A field called `matches` would hide the form's method of this name from scripts.
+    found = await _ask(visit, [form.get("opponent", "")], form.get("count", DEFAULT_MATCHES))
     return visit.redirect(f"team/scrimmage/{found.public}")
 
 

@@ -135,13 +135,13 @@ def open_field(setting: Setting, monkeypatch: pytest.MonkeyPatch) -> Setting:
 
 async def test_a_team_that_asks_for_much_delays_another_by_one_match(open_field: Setting) -> None:
     setting = open_field
-    answers = [await setting.mia.post("team/scrimmages/ask", opponent=HERONS, matches="10") for _ in range(20)]
+    answers = [await setting.mia.post("team/scrimmages/ask", opponent=HERONS, count="10") for _ in range(20)]
     codes = [answer.status_code for answer in answers]
     assert codes == 3 * [HTTPStatus.SEE_OTHER] + 17 * [HTTPStatus.TOO_MANY_REQUESTS]
     scrimmages = setting.portal.scrimmages
     under_way = scrimmages.jobs.take("judge")
     assert under_way is not None
-    assert (await setting.eve.post("team/scrimmages/ask", opponent="mist_random", matches="1")).status_code == 303
+    assert (await setting.eve.post("team/scrimmages/ask", opponent="mist_random", count="1")).status_code == 303
     asked = scrimmages.by_id(under_way.subject)
     assert asked is not None
     match = ScrimmageMatch(seats=(PANDAS, HERONS), seat=0, points=0.0, conduct=(), transcript="match-1.jsonl")
@@ -154,10 +154,10 @@ async def test_a_team_that_asks_for_much_delays_another_by_one_match(open_field:
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"opponent": "nobody", "matches": "1"}, "no bot is called nobody"),
-        ({"opponent": HERONS, "matches": "11"}, "1 to 10 matches"),
-        ({"opponent": HERONS, "matches": "-1"}, "not a form"),
-        ({"matches": "1"}, "no bot is called"),
+        ({"opponent": "nobody", "count": "1"}, "no bot is called nobody"),
+        ({"opponent": HERONS, "count": "11"}, "1 to 10 matches"),
+        ({"opponent": HERONS, "count": "-1"}, "not a form"),
+        ({"count": "1"}, "no bot is called"),
     ],
 )
 async def test_what_cannot_be_played_is_refused_in_words(
@@ -181,7 +181,7 @@ async def test_programs_ask_for_practice_and_read_what_became_of_it(open_field: 
 
 
 async def test_everybody_sees_the_queue_and_no_name_in_it(open_field: Setting) -> None:
-    await open_field.mia.post("team/scrimmages/ask", opponent=HERONS, matches="1")
+    await open_field.mia.post("team/scrimmages/ask", opponent=HERONS, count="1")
     await open_field.host.post("host/pause", paused="yes")
     page = (await open_field.stranger.get("queue")).text
     assert "paused" in page
