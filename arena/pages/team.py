@@ -1,7 +1,7 @@
-"""The matches of one team's bot, with what only the team may see of them: causes of losses, time and memory.
+"""The matches of one team's bot, with the causes of losses, time and memory, which only the team may see.
 
 A match is shown once its block counts, as everywhere: until then others may still play from the same deal, and
-even the view of the team's own seat would tell it to them.
+even the view of the team's own seat would reveal it.
 """
 
 from collections.abc import Iterable, Iterator
@@ -36,7 +36,7 @@ class TeamMatch(Struct, frozen=True, kw_only=True):
 
     competition: Competition
     listed: MatchListed
-    """The match with all its seats. Causes are told of the team's own alone."""
+    """The match with all its seats. Only the team's own seats have causes of losses."""
     own: tuple[TeamSeat, ...]
     """The team's seats: more than one if versions of its bot met."""
     against: str
@@ -92,7 +92,7 @@ class TeamPart(Struct, frozen=True, kw_only=True):
         return None
 
     def shares(self, ledger: Ledger, folder: str) -> Iterator[Share]:
-        """Yield what goes into the team's archive, by version. `folder`: of the competition in the archive."""
+        """Yield the contents of the team's archive, by version. `folder`: of the competition in the archive."""
         labels = self.overview.found.digest.labels
         for entrant in self.entrants:
             keys = self.overview.index.keys(self.overview.index.of_bot(entrant))

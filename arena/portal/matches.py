@@ -148,7 +148,7 @@ async def replay(visit: Visit) -> Response:
 
 
 async def log(visit: Visit) -> Response:
-    """Send what the team's own bot printed."""
+    """Send the output of the team's own bot."""
     _, own = await _own_seat(visit)
     return await log_response(visit, own)
 
@@ -185,7 +185,7 @@ async def everything(visit: Visit) -> Response:
     try:
         parts = await _parts(visit)
         submissions = await portal.in_thread(lambda: portal.submissions.of_team(team, count=MOST_SUBMISSIONS))
-        path = await portal.in_files(lambda: _pack(visit, folder, top, parts, submissions))
+        path = await portal.in_archives(lambda: _pack(visit, folder, top, parts, submissions))
         sent = True
         return _Archive(path, f"{top}.zip", portal.packing, team)
     except (WrongUse, MachineCannot) as error:
@@ -210,7 +210,8 @@ def _pack(visit: Visit, folder: Path, top: str, parts: list[TeamPart], submissio
         for part in parts:
             ledger = opened.enter_context(closing(Ledger(part.competition.ledger)))
             shares += part.shares(ledger, part.competition.slug if len(parts) > 1 else "")
-        write_package(path, shares, top, MOST_MATCHES, logs=logs)
+        # All versions together have as many matches as one archive of the command.
+        write_package(path, shares, top, max(1, MOST_MATCHES // max(1, len(shares))), logs=logs)
     listed = msgspec.json.format(msgspec.json.encode(list(map(submission_json, submissions))))
     with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(f"{top}/submissions.json", listed)
@@ -238,7 +239,7 @@ async def list_matches(visit: Visit) -> Response:
 
 
 async def tell_match(visit: Visit) -> Response:
-    """Say how a match ended."""
+    """Return how a match ended."""
     return visit.json(match_json(await _own_match(visit)))
 
 

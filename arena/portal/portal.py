@@ -73,6 +73,8 @@ class Portal:
         """Thread for ledgers, which may take seconds."""
         self.in_files = DatabaseThread()
         """Thread for replays and other files of matches."""
+        self.in_archives = DatabaseThread()
+        """Thread for teams' archives, each of which may take a minute."""
         self.scrimmages = Scrimmages(self.database, competition.terms, competition=competition)
         self.parts: tuple[ServedCompetition, ...] = ()
         """The tournament, or the parts of the season that have begun, the latest first."""

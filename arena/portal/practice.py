@@ -41,7 +41,7 @@ def _places(visit: Visit, found: list[Scrimmage]) -> dict[int, Place | None]:
 
 
 async def ask(visit: Visit) -> Response:
-    """Ask for a scrimmage, and lead to its page."""
+    """Request a scrimmage, and lead to its page."""
     form = visit.form
     # A field called `matches` would hide the form's method of this name from scripts.
     found = await _ask(visit, [form.get("opponent", "")], form.get("count", DEFAULT_MATCHES))
@@ -124,7 +124,7 @@ async def replay(visit: Visit) -> Response:
 
 
 async def log(visit: Visit) -> Response:
-    """Send what the team's own bot printed."""
+    """Send the output of the team's own bot."""
     _, own = await _own_match(visit)
     return await log_response(visit, own)
 
@@ -191,7 +191,7 @@ async def ask_by_program(visit: Visit) -> Response:
 
 
 async def tell_scrimmage(visit: Visit) -> Response:
-    """Say what became of a scrimmage."""
+    """Return the state of a scrimmage."""
     found = await own_scrimmage(visit)
     place = await visit.portal.in_thread(lambda: visit.portal.scrimmages.place(found))
     return visit.json(scrimmage_json(found, place))

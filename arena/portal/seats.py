@@ -65,7 +65,7 @@ async def replay_response(visit: Visit, own: OwnSeat, back: str) -> Response:
 
 
 async def log_response(visit: Visit, own: OwnSeat) -> Response:
-    """Return a response with what a seat's bot printed, as text.
+    """Return a response with the output of a seat's bot, as text.
 
     Raises:
         Refusal: the host shows no logs, or there is none (404).
@@ -80,7 +80,7 @@ async def log_response(visit: Visit, own: OwnSeat) -> Response:
 
 
 def has_log(own: OwnSeat) -> bool:
-    """Return whether a seat's bot has printed anything that is kept."""
+    """Return whether there is output of a seat's bot."""
     try:
         return next(seat_logs(transcript_in(own.folder, own.transcript), own.seat), None) is not None
     except TranscriptError:
@@ -88,7 +88,7 @@ def has_log(own: OwnSeat) -> bool:
 
 
 async def _made(visit: Visit, make: Callable[[], MadeT]) -> MadeT:
-    """Return what a call in a thread makes of a transcript.
+    """Return the result of a call in a thread that reads a transcript.
 
     Raises:
         Refusal: it cannot be made (410), or the account asks for too many.

@@ -5,12 +5,16 @@ import json
 import zipfile
 from http import HTTPStatus
 from pathlib import Path
+from threading import Event
 from types import SimpleNamespace
 
 import pytest
+import trio
 
+from arena.errors import WrongUse
 from arena.pages import Competition, PageMaker
 from arena.pages.bots import bot_page
+from arena.portal import matches
 from arena.submissions import ScrimmageMatch
 from arena.tournament import TRANSCRIPTS
 from referee.transcript import verify_transcript
@@ -205,3 +209,21 @@ async def test_a_version_that_entered_and_its_published_code_are_linked(setting:
         found = [bot_page(PageMaker(live=False), served, number) for number in (0, 1)]
         has_link = [page is not None and f"team/published/{public}".encode() in page.body for page in found]
         assert has_link == [published == "yes", False]
+
+
+async def test_an_archive_holds_up_no_replay(setting: Setting, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, go_on = Event(), Event()
+
+    def packed(*_: object) -> Path:
+        begun.set()
+        assert go_on.wait(20)
+        raise WrongUse("stopped by the test")
+
+    monkeypatch.setattr(matches, "_pack", packed)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(setting.mia.get, "team/everything.zip")
+        assert await trio.to_thread.run_sync(begun.wait, 60)
+        assert (await setting.eve.get("team/match/results/1a/replay")).status_code == HTTPStatus.OK
+        assert (await setting.mia.get("team/everything.zip")).status_code == HTTPStatus.TOO_MANY_REQUESTS
+        go_on.set()
+    assert not setting.portal.packing
