@@ -187,6 +187,7 @@ async def test_programs_ask_for_practice_and_read_what_became_of_it(open_field: 
 async def test_everybody_sees_the_queue_and_no_name_in_it(open_field: Setting) -> None:
     await open_field.mia.post("team/scrimmages/ask", opponent=HERONS, count="1")
     await open_field.host.post("host/pause", paused="yes")
+    assert 'href="queue"' in (await open_field.stranger.get("sign-in")).text
     page = (await open_field.stranger.get("queue")).text
     assert "paused" in page
     assert "<dt>Practice requests that wait</dt><dd>1</dd>" in page
