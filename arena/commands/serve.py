@@ -32,6 +32,7 @@ from arena.web import (
     Written,
     authority,
     competitions_in,
+    listeners,
     open_output,
     play_of,
     serve,
@@ -231,13 +232,22 @@ def serve_teams(asked: ServeOptions, log: Logger) -> None:
 
 def supervise(asked: ServeOptions, log: Logger) -> None:
     """Play, judge and serve in three processes, until Ctrl-C."""
-    from arena.portal import Supervisor, show_host_link  # noqa: PLC0415 - most servers have none
+    from arena.portal import supervisor_lock  # noqa: PLC0415 - most servers have none
 
     competition = _competition(asked)
+    with supervisor_lock(competition.server):
+        event_loop.run(partial(_supervise, competition, asked, log))
+
+
+async def _supervise(competition: "Competition", asked: ServeOptions, log: Logger) -> None:
+    from arena.portal import Supervisor, show_host_link  # noqa: PLC0415 - most servers have none
+
+    for listener in await listeners(asked.host, asked.port):  # A port in use is the user's to change, at once.
+        await listener.aclose()
     (file,) = asked.places
     address = asked.url or f"http://{authority(asked.host, asked.port)}/"
     show_host_link(competition, address)
-    event_loop.run(Supervisor(server_processes(file, asked), competition.server, log).run)
+    await Supervisor(server_processes(file, asked), competition.server, log).run()
 
 
 def server_processes(file: Path, asked: ServeOptions) -> "tuple[ServerProcess, ...]":

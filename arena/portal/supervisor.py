@@ -9,7 +9,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
@@ -17,15 +17,19 @@ from typing import Literal
 import msgspec
 import trio
 from msgspec import Struct
+from msgspec.structs import replace
 
 from arena.errors import SIGNALLED, WRONG_USE
 from arena.processes import PR_SET_PDEATHSIG
+from arena.submissions import server_lock
 from arena.terminal import say
 from protocol.codec import encode
 from referee.display_text import printable
 from referee.linux.files import MODE, read_regular, write_bytes_whole
+from referee.linux.processes import stat_fields
 from referee.log import Logger
 
+LOCK = "supervisor.lock"
 PROCESSES = "processes.json"
 """File in the server's folder that says how each process does."""
 MOST_BYTES = 100_000
@@ -160,12 +164,39 @@ class Supervisor:
             write_bytes_whole(self._folder / PROCESSES, encode(list(self._reports.values())), MODE)
 
 
+def supervisor_lock(folder: Path) -> AbstractContextManager[None]:
+    """Lock a server's folder for the one supervisor.
+
+    Two would overwrite each other's reports, and start processes for which the others' locks leave no place.
+
+    Raises:
+        WrongUse: another supervisor is at work, or the folder cannot be written.
+        MachineCannot: there is no space.
+    """
+    return server_lock(folder, LOCK, "supervisor (arena serve --play)")
+
+
 def read_reports(folder: Path) -> list[ProcessReport]:
-    """Return the supervisor's last reports; an empty list if there are none."""
+    """Return the supervisor's last reports; an empty list if there are none.
+
+    A process that is gone, as after the supervisor was killed, is reported as stopped.
+    """
     try:
-        return msgspec.json.decode(read_regular(folder / PROCESSES, MOST_BYTES), type=list[ProcessReport])
+        reports = msgspec.json.decode(read_regular(folder / PROCESSES, MOST_BYTES), type=list[ProcessReport])
     except (OSError, msgspec.MsgspecError):
         return []
+    for number, each in enumerate(reports):
+        if each.pid is not None and not _is_there(each.pid):
+            reports[number] = replace(each, state="stopped", pid=None)
+    return reports
+
+
+def _is_there(pid: int) -> bool:
+    """Return whether a process has not ended. In many containers nobody reaps those whose parent was killed."""
+    try:
+        return stat_fields(f"/proc/{pid}")[0] != b"Z"
+    except OSError:
+        return False
 
 
 async def _end(child: "subprocess.Popen[bytes]", ended: int) -> None:

@@ -65,17 +65,29 @@ def judge_lock(server: Path) -> Iterator[str]:
         WrongUse: another judge is at work, or the folder cannot be written.
         MachineCannot: there is no space.
     """
+    with server_lock(server, LOCK, "judge"):
+        yield f"process {os.getpid()}"
+
+
+@contextmanager
+def server_lock(server: Path, name: str, holder: str) -> Iterator[None]:
+    """Lock a file in a server's folder, which is made if it is missing, for the one process of a kind.
+
+    Raises:
+        WrongUse: another such process is at work, or the folder cannot be written.
+        MachineCannot: there is no space.
+    """
     try:
         server.mkdir(FOLDER_MODE, parents=True, exist_ok=True)
-        lock = os.open(server / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, MODE)
+        lock = os.open(server / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, MODE)
     except OSError as error:
         raise cannot_write(server, error) from None
     try:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise WrongUse(f"{server}: another judge is at work there now") from None
-        yield f"process {os.getpid()}"
+            raise WrongUse(f"{server}: another {holder} is at work there now") from None
+        yield
     finally:
         os.close(lock)
 

@@ -6,5 +6,14 @@ from arena.web.events import MOST_CLIENTS, MOST_OF_ADDRESS, Stream
 from arena.web.guard import Guard, Rate, RateLimits, Refusal, check_length, read_body, read_form
 from arena.web.output import HOME, open_output
 from arena.web.play import Play, play_of
-from arena.web.server import ALWAYS, NICENESS_OF_PORTAL, Extension, Serving, authority, private_page, serve
+from arena.web.server import (
+    ALWAYS,
+    NICENESS_OF_PORTAL,
+    Extension,
+    Serving,
+    authority,
+    listeners,
+    private_page,
+    serve,
+)
 from arena.web.site import Builder, BuildListener, Written

@@ -1,0 +1,149 @@
+"""The season's server as hosts run it: its processes are killed, it is killed itself, and starts again."""
+
+import os
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+
+import httpx
+import pytest
+
+from arena.portal.supervisor import ProcessReport, read_reports
+from arena.tournament import LEDGER
+from tests.builders.tournaments import write_tournament
+from tests.real_wire.processes import alive, family, until
+
+pytestmark = pytest.mark.slow
+ARENA = (sys.executable, "-m", "arena")
+RESULTS = "SELECT count(*) FROM results"
+PLAYED_TWICE = """
+    SELECT count(*) FROM (
+        SELECT 1 FROM attempts WHERE played IS NOT NULL AND set_aside IS NULL
+        GROUP BY block, seating HAVING count(*) > 1
+    )
+"""
+LADDER = ('format = "ladder"', "endless = true", 'results = "runs"')
+
+
+class Server:
+    """`arena serve --play` of an endless ladder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.file = write_tournament(folder / "cup.toml", ["mist_random", "mist_cautious"], *LADDER)
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.running: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> subprocess.Popen[bytes]:
+        """Start the server; return it once it answers."""
+        with (self.folder / "log").open("ab") as log:
+            self.running = subprocess.Popen(self.command, cwd=self.folder, stdout=log, stderr=log)  # noqa: S603 - ours
+        until(self.answers)
+        return self.running
+
+    def try_start(self) -> "subprocess.CompletedProcess[str]":
+        """Start the server where it cannot work."""
+        return subprocess.run(  # noqa: S603 - ours
+            self.command, cwd=self.folder, capture_output=True, text=True, timeout=60, check=False
+        )
+
+    @property
+    def command(self) -> list[str]:
+        return [*ARENA, "serve", str(self.file), "--play", "--port", str(self.port)]
+
+    def answers(self) -> bool:
+        try:
+            return httpx.get(f"http://127.0.0.1:{self.port}/queue").status_code == 200
+        except httpx.TransportError:
+            return False
+
+    def report(self, name: str) -> ProcessReport | None:
+        """Return the supervisor's report of a process that runs."""
+        for each in read_reports(self.folder / "runs" / "server"):
+            if each.name == name and each.state == "runs":
+                return each
+        return None
+
+    def kill(self, name: str) -> None:
+        """Kill a process, and wait until it has been started again."""
+        before = until(lambda: self.report(name))
+        assert before is not None
+        assert before.pid is not None
+        os.kill(before.pid, signal.SIGKILL)
+        until(lambda: (now := self.report(name)) is not None and now.starts > before.starts)
+
+    def value(self, query: str) -> int:
+        """Return the one number that a query of the ledger finds; 0 if there is no ledger yet."""
+        ledger = self.folder / "runs" / LEDGER
+        try:
+            with closing(sqlite3.connect(f"file:{ledger}?mode=ro", uri=True)) as connection:
+                return int(connection.execute(query).fetchone()[0])
+        except sqlite3.OperationalError:
+            return 0
+
+    def plays(self) -> int:
+        """Wait until more has been played; return how many results there are."""
+        before = self.value(RESULTS)
+        return until(lambda: max(0, self.value(RESULTS) - before)) + before
+
+
+def ended(descendants: set[str]) -> bool:
+    return not alive(descendants)
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    tmp_path.chmod(0o755)  # Bots of root run as others.
+    server = Server(tmp_path)
+    yield server
+    if server.running is not None and server.running.poll() is None:
+        server.running.send_signal(signal.SIGTERM)
+        server.running.wait(90)
+
+
+def test_whatever_is_killed_the_server_goes_on(server: Server) -> None:
+    running = server.start()
+    server.plays()
+    for name in ("play", "judge", "serve"):
+        server.kill(name)
+    until(server.answers)
+    server.plays()
+    second = server.try_start()
+    assert second.returncode == 2
+    assert "another supervisor (arena serve --play) is at work there now" in second.stderr
+    assert second.stderr.count("\n") == 1
+
+    descendants = family(running.pid)
+    running.kill()
+    running.wait()
+    until(partial(ended, descendants))
+    assert {each.state for each in read_reports(server.folder / "runs" / "server")} == {"stopped"}
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        running = server.start()
+        results = server.plays()
+        descendants = family(running.pid)
+        running.send_signal(number)
+        assert running.wait(90) == 128 + number
+        until(partial(ended, descendants))
+        assert server.value(RESULTS) >= results
+    assert server.value(PLAYED_TWICE) == 0
+
+
+def test_a_port_in_use_is_said_in_one_line_before_anything_starts(server: Server) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", server.port))
+        taken.listen()
+        answer = server.try_start()
+    assert answer.returncode != 0
+    assert "the port is in use; --port takes another" in answer.stderr
+    assert answer.stderr.count("\n") == 1
+    assert not (server.folder / "runs" / LEDGER).exists()
