@@ -8,6 +8,7 @@ from prometheus_client import CollectorRegistry, Gauge, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from starlette.responses import Response
 
+from arena.portal.supervisor import read_reports
 from arena.portal.visit import RouteTerms, Visit
 from arena.submissions import STATES
 from arena.web import ALWAYS, Refusal
@@ -26,9 +27,11 @@ async def healthz(visit: Visit) -> Response:
     portal = visit.portal
     await portal.in_thread(lambda: portal.database.value("SELECT 1"))
     free = await portal.in_thread(lambda: free_bytes(portal.competition.server))
+    reports = await portal.in_thread(lambda: read_reports(portal.competition.server))
     well = free >= LOW_BYTES
+    states = {each.name: each.state for each in reports}
     return visit.json(
-        {"well": well, "reason": "" if well else "the disk is nearly full"},
+        {"well": well, "reason": "" if well else "the disk is nearly full", "processes": states},
         HTTPStatus.OK if well else HTTPStatus.SERVICE_UNAVAILABLE,
     )
 
@@ -48,6 +51,13 @@ async def metrics(visit: Visit) -> Response:
     Gauge("arena_queue_waiting", "Submissions that wait to be judged", registry=registry).set(queue.waiting)
     Gauge("arena_queue_teams", "Teams whose submissions wait", registry=registry).set(queue.teams)
     Gauge("arena_disk_free_bytes", "Free bytes of the disk with the results", registry=registry).set(free)
+    runs = Gauge("arena_process_runs", "1 if a process of the server runs", ["process"], registry=registry)
+    starts = Gauge(
+        "arena_process_starts", "Starts of a process by this supervisor", ["process"], registry=registry
+    )
+    for each in await portal.in_thread(lambda: read_reports(portal.competition.server)):
+        runs.labels(each.name).set(each.state == "runs")
+        starts.labels(each.name).set(each.starts)
     headers = {"content-type": CONTENT_TYPE_LATEST, "cache-control": "no-store"}
     return Response(generate_latest(registry), headers=ALWAYS | headers)
 

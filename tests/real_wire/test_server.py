@@ -116,6 +116,10 @@ def test_whatever_is_killed_the_server_goes_on(server: Server) -> None:
         server.kill(name)
     until(server.answers)
     server.plays()
+    health = httpx.get(f"http://127.0.0.1:{server.port}/healthz").json()
+    assert health["processes"] == {"play": "runs", "judge": "runs", "serve": "runs"}
+    metrics = httpx.get(f"http://127.0.0.1:{server.port}/metrics").text
+    assert 'arena_process_starts{process="judge"} 2.0' in metrics
     second = server.try_start()
     assert second.returncode == 2
     assert "another supervisor (arena serve --play) is at work there now" in second.stderr
