@@ -16,6 +16,7 @@ from arena.config import (
     is_season,
     read_form,
     read_season,
+    read_tournament,
     results_of,
 )
 from arena.errors import WrongUse
@@ -176,7 +177,7 @@ class Competition:
             return self.tournament_in(part.results)
         if self._season is not None:
             return all_bots(self._season)
-        return tournament_to_change(self.file, self.results)
+        return read_tournament(self.file)
 
     def tournament_in(self, results: Path) -> Tournament:
         """Return the tournament of a results folder, which has begun. Raises as `tournament`."""

@@ -162,14 +162,15 @@ def open_field(tournament: Tournament, *, checks: bool, received: datetime | Non
     Args:
         tournament: the tournament.
         checks: whether each new bot is started once.
-        received: the time that decides whether a bot is in time; None: now.
+        received: the time that decides whether a bot is in time, when it is written; None: now, at once, too.
 
     Raises:
         WrongUse: it has not started, or its deadline for entries is over.
     """
     with workers_kept(), closing(Ledger(tournament.results / LEDGER)) as ledger:
         field = OpenField(tournament, ledger, load_start_terms(ledger), checks=checks, received=received)
-        field.standing.check_deadline(received or now())
+        if received is None:
+            field.standing.check_deadline(now())
         yield field
 
 

@@ -23,6 +23,7 @@ HOUR = 3_600.0
 MEASURED = 20
 """Number of the latest jobs by which the time of the next ones is estimated."""
 LONGEST_FAILURE = 1_000
+_WAITING = "SELECT id, kind, team, competition, created FROM jobs WHERE ended IS NULL AND holder IS NULL"
 PAUSED = "judge paused"
 """Key of the setting."""
 MINUTE = 60
@@ -266,13 +267,20 @@ class Jobs:
         )
 
     def _waiting(self, *, due: bool) -> list[WaitingJob]:
-        """Return the jobs that wait; with `due`, without those whose next attempt is still to come."""
-        until = self._db.now() if due else "9"
+        """Return the jobs that wait; with `due`, those that may be begun now.
+
+        A team's submissions are judged one after the other, so that an older one never takes the place of a newer
+        one. One that the arena fails at again and again holds up no others.
+        """
+        if not due:
+            return self._db.rows(WaitingJob, f"{_WAITING} ORDER BY id")
         return self._db.rows(
             WaitingJob,
-            "SELECT id, kind, team, competition, created FROM jobs WHERE ended IS NULL AND holder IS NULL"
-            " AND (not_before IS NULL OR not_before <= ?) ORDER BY id",
-            until,
+            f"{_WAITING} AND (not_before IS NULL OR not_before <= ?) AND NOT EXISTS (SELECT 1 FROM jobs older"  # noqa: S608 - constants
+            " WHERE older.kind = 'submission' AND jobs.kind = 'submission' AND older.team = jobs.team"
+            " AND older.id < jobs.id AND older.ended IS NULL AND older.attempts < ?) ORDER BY id",
+            self._db.now(),
+            TOLD_AFTER,
         )
 
     def _teams(self) -> dict[int, Share]:

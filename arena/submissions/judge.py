@@ -265,7 +265,9 @@ class Judge:
         for found in waiting:
             newest.setdefault(found.team, found)
         for found in reversed(waiting):
-            if newest[found.team].id != found.id and self._submissions.entry(found.id) is None:
+            plays = self._submissions.playing(found.team)
+            is_old = newest[found.team].id != found.id or (plays is not None and plays.id > found.id)
+            if is_old and self._submissions.entry(found.id) is None:
                 self._submissions.advance(found.id, "withdrawn", "a later version of yours takes its place")
                 continue
             try:
@@ -320,10 +322,10 @@ class Judge:
         before = None
         standing = field.standing
         try:
-            if found.bot in standing.labels and not _has_withdrawn(standing, found.bot):
+            if found.bot not in standing.labels or not _has_withdrawn(standing, found.bot):
                 before = field.predecessor(found.bot)
-                if before is not None and standing.content(before) == bot.content:
-                    raise Unfit(SAME)
+            if before is not None and standing.content(before) == bot.content:
+                raise Unfit(SAME)
             standing.check_deadline(datetime.fromisoformat(found.created))
         except WrongUse as error:
             raise Unfit(error.format_message()) from None
