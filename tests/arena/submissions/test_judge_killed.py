@@ -11,6 +11,7 @@ import pytest
 from arena import sqlite_file
 from arena.accounts import Database
 from arena.submissions import entering
+from arena.tournament.entries import keep_entry
 from arena.tournament.ledger import Ledger
 from tests.arena.submissions.judging import Court, begun_cup, versions
 
@@ -47,7 +48,7 @@ class Bomb:
 @contextmanager
 def armed(bomb: Bomb, patched: pytest.MonkeyPatch) -> Iterator[None]:
     """Within it, the bomb ticks before and after each transaction, and around each copy of a bot."""
-    transaction, keep = sqlite_file.transaction, entering.keep_entry
+    transaction, keep = sqlite_file.transaction, keep_entry
 
     @contextmanager
     def counted(db: object) -> Iterator[None]:
