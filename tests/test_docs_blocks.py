@@ -47,7 +47,7 @@ CLASSES = {
 }
 """What may stand behind the opening fence of a block, and how that is checked."""
 SYSTEM = {"aws", "cd", "cp", "do", "done", "echo", "export", "for", "git", "jq", "mv", "perf", "pip", "printf"}
-SYSTEM |= {"python", "python3", "rsync", "systemd-run", "tail"}
+SYSTEM |= {"curl", "python", "python3", "rsync", "systemd-run", "tail", "tar"}
 """Programs of the reader's machine, and words of the shell, with which commands of the pages begin."""
 OWN = {".venv/bin/dask", "~/arena/bin/pip", "arena"}
 """Those of an environment that the page has had made."""

@@ -183,11 +183,16 @@ class TestTheFile:
         # YAML reads the key `on` as true.
         assert "pull_request_target" not in workflow[True]
 
-    def test_the_page_uses_it_as_it_is(self, action: dict[str, Any]) -> None:
-        (block,) = blocks("yaml step")
-        (used,) = yaml.safe_load(block.text)
-        assert used["uses"].endswith("/.github/actions/regress@main")
-        assert used["with"].keys() <= action["inputs"].keys()
+    def test_pages_use_the_actions_as_they_are(self, action: dict[str, Any]) -> None:
+        used = {}
+        for block in blocks("yaml step"):
+            (one,) = yaml.safe_load(block.text)
+            name = one["uses"].removeprefix("OWNER/ARENA/.github/actions/").removesuffix("@main")
+            inputs = yaml.safe_load((ROOT / ".github/actions" / name / "action.yml").read_text())["inputs"]
+            required = {key for key, value in inputs.items() if value.get("required")}
+            assert required <= one["with"].keys() <= inputs.keys()
+            used[name] = block.page.name
+        assert {"regress": "regression.md", "submit": "server.md"} == used
         told = page("docs/regression.md").split("| input | |")[1].split("\n\n")[0]
         assert action["inputs"].keys() <= set(re.findall(r"`(\w+)`", told))
 
