@@ -64,6 +64,17 @@ async def share_out(items: Iterable[ItemT], tasks: int, work: Callable[[ItemT], 
             nursery.start_soon(take_items)
 
 
+class CallThread:
+    """Makes calls one at a time in a thread, so that the event loop, with the clocks of matches, does not wait."""
+
+    def __init__(self) -> None:
+        self._limiter = trio.CapacityLimiter(1)
+
+    async def __call__(self, call: Callable[[], AnswerT]) -> AnswerT:
+        """Return the call's result."""
+        return await trio.to_thread.run_sync(call, limiter=self._limiter)
+
+
 def _open_files() -> None:
     """Raise the limit of open files to its maximum: each bot needs about twenty, and a shell allows 1,024."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -14,4 +14,4 @@ from arena.accounts.accounts import (
     Team,
     Token,
 )
-from arena.accounts.database import DATABASE, SERVER, Database, DatabaseThread
+from arena.accounts.database import DATABASE, SERVER, Database

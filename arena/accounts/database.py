@@ -4,14 +4,13 @@ Several processes have it open at once: the one that serves, the one that judges
 entry is a transaction that is on the disk when it is acknowledged.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
-import trio
 
 from arena.errors import writing
 from arena.sqlite_file import Schema, SqliteFile
@@ -161,12 +160,11 @@ CREATE TABLE announcements (
 );
 """
 
-AnswerT = TypeVar("AnswerT")
 RowT = TypeVar("RowT")
 
 
 class Database(SqliteFile):
-    """An open database. Its calls wait for the disk; from trio, make them with `DatabaseThread`."""
+    """An open database. Its calls wait for the disk; from trio, make them with `arena.event_loop.CallThread`."""
 
     schema = Schema("a season's server's database", "database", APPLICATION, SCHEMA, TABLES, {})
     synchronous = "FULL"
@@ -229,14 +227,3 @@ class Database(SqliteFile):
         """Execute an UPDATE or a DELETE; return the number of changed rows."""
         with self._errors_as_exits():
             return int(self._db.execute(statement, values).rowcount)
-
-
-class DatabaseThread:
-    """Makes calls one at a time in a thread, so that the event loop does not wait for the disk."""
-
-    def __init__(self) -> None:
-        self._limiter = trio.CapacityLimiter(1)
-
-    async def __call__(self, call: Callable[[], AnswerT]) -> AnswerT:
-        """Return the call's answer."""
-        return await trio.to_thread.run_sync(call, limiter=self._limiter)

@@ -12,8 +12,9 @@ from starlette.requests import Request
 from starlette.routing import Route
 from starlette.types import Scope
 
-from arena.accounts import Account, Accounts, Database, DatabaseThread
+from arena.accounts import Account, Accounts, Database
 from arena.errors import MachineCannot, WrongUse
+from arena.event_loop import CallThread
 from arena.pages import PageMaker
 from arena.portal import api, entrance, host, matches, operations, practice, team
 from arena.portal.supervisor import read_reports
@@ -68,12 +69,12 @@ class Portal:
         )
         self.pages = PageMaker(live=True, url=url, links=(*links, *self.links))
         self.oidc: object = None
-        self.in_thread = DatabaseThread()
-        self.in_ledgers = DatabaseThread()
+        self.in_thread = CallThread()
+        self.in_ledgers = CallThread()
         """Thread for ledgers, which may take seconds."""
-        self.in_files = DatabaseThread()
+        self.in_files = CallThread()
         """Thread for replays and other files of matches."""
-        self.in_archives = DatabaseThread()
+        self.in_archives = CallThread()
         """Thread for teams' archives, each of which may take a minute."""
         self.scrimmages = Scrimmages(self.database, competition.terms, competition=competition)
         self.parts: tuple[ServedCompetition, ...] = ()

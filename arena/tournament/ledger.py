@@ -9,10 +9,9 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice, starmap
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
-import trio
 from msgspec import Struct
 
 from arena.errors import WrongUse
@@ -60,20 +59,8 @@ _ENDED = (
 _IN_ORDER = " ORDER BY results.block, results.seating"
 
 
-AnswerT = TypeVar("AnswerT")
 LedgerCall = Callable[[Callable[[], Any]], Awaitable[Any]]
 """Makes a call of the ledger, and returns its result."""
-
-
-class LedgerThread:
-    """Makes calls one at a time in a thread, so that the clocks of matches do not wait for the disk."""
-
-    def __init__(self) -> None:
-        self._limiter = trio.CapacityLimiter(1)
-
-    async def __call__(self, call: Callable[[], AnswerT]) -> AnswerT:
-        """See `LedgerCall`."""
-        return await trio.to_thread.run_sync(call, limiter=self._limiter)
 
 
 class Attempt(Struct, frozen=True):

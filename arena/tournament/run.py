@@ -14,6 +14,7 @@ from msgspec import Struct
 from arena import event_loop
 from arena.checks import FieldCheck, exclude_broken_bots
 from arena.config import Entry, Tournament, write_face
+from arena.event_loop import CallThread
 from arena.quantities import pluralise
 from arena.schedule import (
     TWO,
@@ -32,7 +33,7 @@ from arena.statistics import CountedMatch, StandingsRow
 from arena.terminal import progress_console, say
 from arena.tournament.endless import LadderBlocks, blocks_played
 from arena.tournament.entries import accept_changes, apply_changes, keep_entry
-from arena.tournament.ledger import Ledger, LedgerThread
+from arena.tournament.ledger import Ledger
 from arena.tournament.notices import NoticeObserver, Notify, no_notices
 from arena.tournament.observers import (
     FedStandings,
@@ -300,7 +301,7 @@ class TournamentRun(Run[PlayerT]):
             event_loop.run(partial(self._play_rounds, stretch, progress))
 
     async def _play_rounds(self, stretch: _Stretch, progress: LiveProgress) -> None:
-        ledger, write, ladder = self._ledger, LedgerThread(), stretch.ladder
+        ledger, write, ladder = self._ledger, CallThread(), stretch.ladder
         observers: list[MatchObserver] = [progress]
         if self._fed is not None:
             observers.append(self._fed)
@@ -340,7 +341,7 @@ class TournamentRun(Run[PlayerT]):
                     await self._wait_for_change(ladder, write)
             nursery.cancel_scope.cancel()
 
-    async def _wait_for_change(self, ladder: LadderBlocks, write: LedgerThread) -> None:
+    async def _wait_for_change(self, ladder: LadderBlocks, write: CallThread) -> None:
         """Wait until a change in the ledger waits, when no match would improve the ratings of a ladder."""
         if not (self._is_time_up() or await write(self._ledger.waiting)):
             say(f"no match would improve a rating now: {ladder.why_idle()}; waiting for bots to enter")

@@ -21,10 +21,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from arena.errors import MachineCannot, errors_as_exits, shortage
+from arena.event_loop import CallThread
 from arena.schedule import Block, MatchQueue, NotYetScheduled, ScheduledMatch, Ticket, sortable_match_name
 from arena.statistics import CountedMatch
 from arena.tournament.aside import Held, is_alone_in
-from arena.tournament.ledger import Attempt, Ledger, LedgerCall, LedgerThread
+from arena.tournament.ledger import Attempt, Ledger, LedgerCall
 from arena.tournament.observers import MatchObserver
 from arena.workers import PlayMatch, Roster, Worker, WorkerGoneError, Workers
 from referee.host import AttemptResult, Plan, RemoteBot
@@ -93,7 +94,7 @@ class BlockRunner(Generic[PlayerT]):
     """The number of the first block."""
     on_block_finished: Callable[[Sequence[CountedMatch]], None] | None = None
     """Receives the results of each block when they count, if the blocks to come depend on them."""
-    write: LedgerCall = dataclass_field(default_factory=LedgerThread)
+    write: LedgerCall = dataclass_field(default_factory=CallThread)
     log: Logger = SILENT
     change_at: Callable[[int], int] | None = None
     """The schedule's function: while a change waits in the ledger, no block from its result on is begun. None:

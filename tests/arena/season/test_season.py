@@ -133,7 +133,7 @@ def test_killed_at_any_moment_it_comes_out_the_same(
     host, kills, found = Host(file, 7), 0, None
     while found is None:
         with monkeypatch.context() as patched:
-            patched.setattr(run, "LedgerThread", dying_after(9 + kills // 3, after=after))
+            patched.setattr(run, "CallThread", dying_after(9 + kills // 3, after=after))
             for step in STEPS:
                 patched.setattr(season_run, step, dying_step(step, 1 + kills // 2, after=after))
             try:

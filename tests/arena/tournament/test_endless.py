@@ -127,7 +127,7 @@ def test_killed_at_every_few_writes_it_comes_out_the_same(
     found = None
     while found is None:
         with monkeypatch.context() as patched:
-            patched.setattr(run, "LedgerThread", dying_after(8 + 2 * kills, after=after))
+            patched.setattr(run, "CallThread", dying_after(8 + 2 * kills, after=after))
             try:
                 found = playing(file, host, idle)
             except BaseExceptionGroup as group:

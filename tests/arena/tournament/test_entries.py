@@ -15,11 +15,12 @@ from click.testing import CliRunner, Result
 from arena.commands.main import main
 from arena.config.tournament_file import read_tournament
 from arena.errors import WRONG_USE, WrongUse
+from arena.event_loop import CallThread
 from arena.reports.tournament import results_json
 from arena.schedule.fields import Entered, FieldChange, ScheduleSpec
 from arena.tournament import entries, run
 from arena.tournament.entries import copies_of_file
-from arena.tournament.ledger import Ledger, LedgerThread
+from arena.tournament.ledger import Ledger
 from arena.tournament.results import load_results
 from arena.tournament.results_folder import ENTRIES, LEDGER, held
 from arena.tournament.run import FinalResults
@@ -162,7 +163,7 @@ def test_killed_at_every_few_writes_it_comes_out_the_same(
     found = None
     while found is None:
         with monkeypatch.context() as patched:
-            patched.setattr(run, "LedgerThread", dying_after(4 + kills // 4, after=after))
+            patched.setattr(run, "CallThread", dying_after(4 + kills // 4, after=after))
             try:
                 found = playing(file, host)
             except BaseExceptionGroup as group:
@@ -176,7 +177,7 @@ def test_killed_at_every_few_writes_it_comes_out_the_same(
 def dying_after(calls: int, *, after: bool) -> Callable[[], Any]:
     """Makes the ledger's calls; the one after so many is the last thing that its process does, or does not."""
 
-    class Killing(LedgerThread):
+    class Killing(CallThread):
         def __init__(self) -> None:
             super().__init__()
             self._left = calls
