@@ -16,10 +16,10 @@ from arena.errors import CANNOT, DONE, NO, WRONG_USE
 from arena.workers.api import Worker
 from referee.bot_folder import BUILT_IN, content_hash
 from referee.games import GAMES
-from referee.host import AttemptResult as MatchResult
-from referee.host import Plan
+from referee.host import AttemptResult, Plan
 from referee.match import SeatReport
 from tests.arena.checks.bots import WHY, Field
+from tests.arena.stand_in import outcome
 from tests.builders.tournaments import write_tournament
 
 
@@ -195,10 +195,25 @@ def test_the_mean_has_an_interval_and_it_is_said_what_so_few_matches_cannot_show
     assert re.search(r"; --matches \d+0 would show a difference as large as this\n", shown)
 
 
-def test_what_is_clear_is_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    shown = arena(monkeypatch, Field(), "check", "mist_hunter", "--matches", "30").stdout
+class OneSided(Field):
+    """Plays at once; one bot wins all its matches of two seats."""
+
+    def __init__(self, winner: str) -> None:
+        super().__init__()
+        self._winner = winner
+
+    async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> AttemptResult:
+        """See `referee.host.one_match.play`."""
+        done = await super().__call__(plan, players, transcript=transcript)
+        seat = self.seatings[-1].index(self._winner)
+        return replace(done, outcome=outcome((seat,), (1 - seat,)))
+
+
+@pytest.mark.parametrize(("winner", "word"), [("mist_hunter", "better"), ("mist_random", "worse")])
+def test_what_is_clear_is_said_to_be(monkeypatch: pytest.MonkeyPatch, winner: str, word: str) -> None:
+    shown = arena(monkeypatch, OneSided(winner), "check", "mist_hunter", "--matches", "30").stdout
     [line] = [line for line in shown.splitlines() if line.startswith("mist: ")]
-    assert line.startswith(("mist: mist_hunter is better than", "mist: 30 matches cannot show"))
+    assert line.startswith(f"mist: mist_hunter is {word} than mist_random (")
 
 
 def test_another_bot_may_take_the_other_seats(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,7 +235,7 @@ def test_an_opponent_that_never_starts_is_not_beaten(monkeypatch: pytest.MonkeyP
 class OutOfFiles(Field):
     """All its matches are void."""
 
-    async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> MatchResult:
+    async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> AttemptResult:
         done = await super().__call__(plan, players, transcript=transcript)
         return replace(done, outcome=None, void="the machine has run out of something: Too many open files")
 
@@ -245,7 +260,7 @@ class ReturnsNothing(Field):
         super().__init__()
         self._counts = windows, nothing
 
-    async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> MatchResult:
+    async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> AttemptResult:
         done = await super().__call__(plan, players, transcript=transcript)
         windows, nothing = self._counts
         reports = tuple(SeatReport(returned_nothing=nothing) for _ in players)
