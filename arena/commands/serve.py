@@ -19,6 +19,7 @@ from arena.config import is_season, url_complaint
 from arena.errors import AnswerIsNo, WrongUse
 from arena.feed import is_endpoint
 from arena.options import default_folder, option, options
+from arena.pages import Announcement
 from arena.quantities import pluralise
 from arena.terminal import print_json, progress_bar, progress_console, results_console
 from arena.web import (
@@ -221,10 +222,11 @@ def serve_teams(asked: ServeOptions, log: Logger) -> None:
     from arena.portal import Portal  # noqa: PLC0415 - most servers have none
 
     competition = _competition(asked)
+    asked = replace(asked, announcement=Announcement())
     guard = Guard(asked.url, behind_proxy=asked.behind_proxy)
     practice = _practice(asked, competition.server / "practice", log)
     links = [link for each in practice for link in each.links]
-    portal = Portal(competition, guard, log, url=asked.url, links=links)
+    portal = Portal(competition, guard, log, url=asked.url, links=links, announcement=asked.announcement)
     extensions = [*practice, portal]
     serving = replace(asked, places=(competition.results,), niceness=NICENESS_OF_PORTAL)
     event_loop.run(partial(serve, serving, log, extensions))

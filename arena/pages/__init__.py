@@ -22,5 +22,5 @@ from arena.pages.report import (
 )
 from arena.pages.season import SeasonPages
 from arena.pages.team import TeamMatch, TeamPart, team_parts
-from arena.pages.template import Page, PageMaker
+from arena.pages.template import NO_ANNOUNCEMENT, Announcement, Page, PageMaker
 from arena.pages.website import PATHS, Website

@@ -303,6 +303,17 @@ class StoryTeller(Protocol):
         """
 
 
+class Announcement:
+    """The host's line on all pages of a server, which may change at any time."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        """The line; "" for none."""
+
+
+NO_ANNOUNCEMENT = Announcement()
+
+
 class PageMaker(Struct, frozen=True, kw_only=True):
     """A site's settings, and the maker of its pages from templates."""
 
@@ -325,6 +336,7 @@ class PageMaker(Struct, frozen=True, kw_only=True):
     """True if other sites may show replays within their pages."""
     links: Sequence[tuple[str, str]] = ()
     """Texts and paths of the links in the head of each page."""
+    announcement: Announcement = NO_ANNOUNCEMENT
 
     def embed_line(self, replay: str | None, match: str, title: str) -> str:
         """Return the HTML by which another site's page shows a replay; "" if it must not, or cannot.
@@ -380,6 +392,7 @@ class PageMaker(Struct, frozen=True, kw_only=True):
             description=description,
             image=f"{self.url}{image}" if self.url and image else "",
             glossary=f"{top}{GLOSSARY_PATH}",
+            announcement=self.announcement.text,
             **values,
         )
         return Page(text.encode())

@@ -33,9 +33,11 @@ from arena.pages.template import (
     HTML,
     JSON,
     LINES,
+    NO_ANNOUNCEMENT,
     PNG,
     ROWS,
     SVG,
+    Announcement,
     Page,
     PageMaker,
     StoryTeller,
@@ -96,6 +98,7 @@ class Website:
         pictures: bool = True,
         links: Sequence[tuple[str, str]] = (),
         practice: bool = False,
+        announcement: Announcement = NO_ANNOUNCEMENT,
     ) -> None:
         """Serve pages of these competitions and seasons.
 
@@ -119,6 +122,7 @@ class Website:
             story=(story or self._transcripts.story) if replays else None,
             pictures=pictures and replays,
             links=tuple(links),
+            announcement=announcement,
         )
 
     def page(self, path: str) -> Page | None:

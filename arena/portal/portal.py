@@ -2,9 +2,9 @@
 
 import secrets
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import trio
 from click import ClickException
@@ -15,7 +15,7 @@ from starlette.types import Scope
 from arena.accounts import Account, Accounts, Database
 from arena.errors import MachineCannot, WrongUse
 from arena.event_loop import CallThread
-from arena.pages import PageMaker
+from arena.pages import Announcement, PageMaker
 from arena.portal import api, entrance, host, matches, operations, practice, team
 from arena.portal.supervisor import read_reports
 from arena.portal.visit import SESSION, RouteTerms, starlette_route
@@ -26,7 +26,6 @@ from referee.log import Logger
 
 LOOK_SECONDS = 1.0
 """Seconds between two looks for changes in the database."""
-ANNOUNCEMENT = "announcement"
 AnswerT = TypeVar("AnswerT")
 
 
@@ -43,10 +42,17 @@ class Portal:
         *,
         url: str = "",
         links: Sequence[tuple[str, str]] = (),
+        announcement: Announcement | None = None,
     ) -> None:
         """Open the database of a competition.
 
-        `url`: address of the site's top, "" if it is unknown; `links`: those of other extensions.
+        Args:
+            competition: the competition.
+            guard: checks requests.
+            log: the operator's log.
+            url: address of the site's top; "" if it is unknown.
+            links: those of other extensions.
+            announcement: that of the site's other pages, which is kept up to date; None: there are none.
 
         Raises:
             WrongUse: the database is of another kind, or that of a newer arena.
@@ -67,7 +73,8 @@ class Portal:
             logs=competition.logs,
             entries_until=competition.entries_until,
         )
-        self.pages = PageMaker(live=True, url=url, links=(*links, *self.links))
+        self.announcement = announcement or Announcement()
+        self.pages = PageMaker(live=True, url=url, links=(*links, *self.links), announcement=self.announcement)
         self.oidc: object = None
         self.in_thread = CallThread()
         self.in_ledgers = CallThread()
@@ -81,7 +88,6 @@ class Portal:
         """The tournament, or the parts of the season that have begun, the latest first."""
         self.packing: set[int] = set()
         """Teams whose archives are being made or sent."""
-        self.announcement = ""
         self._change = 0
         self._changes: Stream | None = None
 
@@ -119,8 +125,8 @@ class Portal:
         number = await self.in_thread(self.submissions.change_number)
         text = await self.in_thread(self._read_announcement)
         await self.show_published()
-        if (number, text) != (self._change, self.announcement):
-            self._change, self.announcement = number, text
+        if (number, text) != (self._change, self.announcement.text):
+            self._change, self.announcement.text = number, text
             if self._changes is not None:
                 self._changes.publish({"type": "changed", "version": str(number)})
 
@@ -136,7 +142,7 @@ class Portal:
         return str(found or "")
 
     async def announce(self, text: str, by: Account) -> None:
-        """Show a line on the portal's pages, in place of the one before; "" removes it."""
+        """Show a line on all pages, in place of the one before; "" removes it."""
 
         def change() -> None:
             with self.database.change():
@@ -147,7 +153,7 @@ class Portal:
                 self.accounts.audit("announced", text, by, None)
 
         await self.in_thread(change)
-        self.announcement = text
+        self.announcement.text = text
 
     def failed(self, error: Exception, path: str) -> str:
         """Report an error to the operator; return the reference under which the log has it."""
@@ -156,10 +162,6 @@ class Portal:
         lines = error.format_message() if isinstance(error, ClickException) else traceback.format_exception(error)
         say(f"{reference}: {path}: {''.join(lines)}")
         return reference
-
-    def shown(self) -> Mapping[str, Any]:
-        """Return what all of the portal's pages show."""
-        return {"announcement": self.announcement}
 
     def processes(self) -> Sequence[tuple[str, str]]:
         """Return the parts of the server and how each does."""

@@ -104,7 +104,7 @@ class Visit:
         # The answer to a form, and a form for strangers, cannot be fetched again for news.
         live = self.request.method != "POST" and self._account is not None
         page = replace(self.portal.pages, live=live).page(
-            template, path, title=title, account=self._account, csrf=self.csrf, **self.portal.shown(), **values
+            template, path, title=title, account=self._account, csrf=self.csrf, **values
         )
         return private_page(page, status)
 

@@ -14,7 +14,7 @@ from threading import Lock
 import trio
 from msgspec import Struct
 
-from arena.pages import PATHS, Competition, Overview, Page, Website
+from arena.pages import NO_ANNOUNCEMENT, PATHS, Announcement, Competition, Overview, Page, Website
 from arena.web.catalog import RESERVED
 
 SOONEST_SECONDS = 2.0
@@ -124,12 +124,16 @@ class _Entry(Struct, frozen=True):
     """Stamp of its competition, or of all competitions, when it was made; None for pages of running matches."""
     until: float
     """Time of expiry on the monotonic clock, for pages that do not depend on one competition alone."""
+    announced: str
+    """Text of the announcement before it was made."""
 
 
 class Cache:
     """Cached pages of a website. Call its methods from trio."""
 
-    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(self, most_bytes: int = MOST_BYTES, announcement: Announcement = NO_ANNOUNCEMENT) -> None:
+        """`announcement`: that of the pages, which are made again when it changes."""
+        self._announcement = announcement
         self._most = most_bytes
         self._bytes = 0
         self._entries: OrderedDict[str, _Entry] = OrderedDict()
@@ -210,6 +214,8 @@ class Cache:
         self, entry: _Entry, competition: ServedCompetition | None, competitions: dict[str, ServedCompetition]
     ) -> bool:
         """Return whether a page is up to date, as far as is known without reading the disk."""
+        if entry.announced != self._announcement.text:
+            return False
         if competition is not None and entry.stamp is not None:
             return entry.stamp == competition.current()
         if time.monotonic() >= entry.until:
@@ -226,12 +232,13 @@ class Cache:
     ) -> _Entry | None:
         """Return the cached page if its stamp is current; otherwise make it. Call this in a thread."""
         stamp: Stamp | tuple[tuple[str, Stamp | None], ...] | None
+        announced = self._announcement.text
         if f"/{LATE}" in path:  # A running match changes without the ledger.
             stamp = None
         elif competition is not None:
             stamp = competition.stamp()
             before = self._entries.get(path)
-            if before is not None and before.stamp == stamp:
+            if before is not None and (before.stamp, before.announced) == (stamp, announced):
                 return before
         else:
             for each in competitions.values():
@@ -244,7 +251,7 @@ class Cache:
         if competition is not None:
             competition.spend(took)
         until = time.monotonic() + min(max(SOONEST_SECONDS, SHARE * took), MOST_SECONDS)
-        return None if made is None else _Entry(made, stamp, until)
+        return None if made is None else _Entry(made, stamp, until, announced)
 
     def _hold(self, latest: ServedCompetition | None, competitions: dict[str, ServedCompetition]) -> None:
         """Release the results of all but the `HELD` competitions whose pages were made last."""

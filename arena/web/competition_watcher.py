@@ -13,7 +13,7 @@ import trio
 
 from arena.errors import MachineCannot, WrongUse
 from arena.feed import Heard, Subscriber
-from arena.pages import SeasonPages
+from arena.pages import NO_ANNOUNCEMENT, Announcement, SeasonPages
 from arena.terminal import say
 from arena.tournament import FEED_SOCKET
 from arena.web.cache import ServedCompetition
@@ -118,9 +118,16 @@ class CompetitionWatcher:
     """All competitions and feeds that are followed."""
 
     def __init__(
-        self, places: Sequence[Path], endpoints: Sequence[str], nursery: trio.Nursery, log: Logger = SILENT
+        self,
+        places: Sequence[Path],
+        endpoints: Sequence[str],
+        nursery: trio.Nursery,
+        log: Logger = SILENT,
+        announcement: Announcement = NO_ANNOUNCEMENT,
     ) -> None:
         self._log = log
+        self._announcement = announcement
+        self._announced = announcement.text
         self.show: Callable[[dict[str, ServedCompetition]], None] = lambda _: None
         """Called with the competitions by slug whenever their set changes."""
         self._places = places
@@ -255,6 +262,10 @@ class CompetitionWatcher:
             self._followed[slug].changed()
         if changed:
             self._followed[INDEX].changed()
+        if self._announced != self._announcement.text:
+            self._announced = self._announcement.text
+            for followed in self._followed.values():
+                followed.changed()
         await self._find_feeds(competitions)
         for competition in competitions:
             await self._count(competition)

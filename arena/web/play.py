@@ -296,7 +296,7 @@ class Play:
 
 def play_of(asked: Serving, folder: Path, log: Logger) -> Play:
     """Return the routes of people for a server. `folder`: the folder of their matches."""
-    maker = PageMaker(live=False, url=asked.url, links=Play.links)
+    maker = PageMaker(live=False, url=asked.url, links=Play.links, announcement=asked.announcement)
     return Play(folder, Guard(asked.url), maker, asked.places, log)
 
 

@@ -25,7 +25,7 @@ from starlette.routing import Route
 from starlette.types import Scope
 
 from arena.errors import MachineCannot, WrongUse
-from arena.pages import Page, Website
+from arena.pages import NO_ANNOUNCEMENT, Announcement, Page, Website
 from arena.terminal import say
 from arena.web.cache import BusyError, Cache, Kept, ServedCompetition
 from arena.web.catalog import missing_places, seasons_in
@@ -80,6 +80,7 @@ class Serving(Struct, frozen=True, kw_only=True):
     niceness: int = NICENESS
     practice: bool | None = None
     """True if people may play here; None: only if the server listens at this machine's own address."""
+    announcement: Announcement = NO_ANNOUNCEMENT
 
     @property
     def has_practice(self) -> bool:
@@ -119,9 +120,17 @@ async def serve(asked: Serving, log: Logger, extensions: Sequence[Extension] = (
     be_nice(asked.niceness)  # Threads inherit the niceness, so it is set before any starts.
     async with trio.open_nursery() as nursery:
         links = [link for each in extensions for link in each.links]
-        site = Site({}, asked.delay, feed=bool(asked.feeds), url=asked.url, frames=asked.embed, links=links)
+        site = Site(
+            {},
+            asked.delay,
+            feed=bool(asked.feeds),
+            url=asked.url,
+            frames=asked.embed,
+            links=links,
+            announcement=asked.announcement,
+        )
         site.practice = asked.has_practice
-        watcher = CompetitionWatcher(asked.places, asked.feeds, nursery, log)
+        watcher = CompetitionWatcher(asked.places, asked.feeds, nursery, log, asked.announcement)
         streams = Streams(asked.streams, asked.streams_of_address)
         application = Application(site, streams, watcher.stream_at, log, extensions)
         watcher.show = application.show
@@ -273,12 +282,14 @@ class Site:
         url: str = "",
         frames: Sequence[str] = (),
         links: Sequence[tuple[str, str]] = (),
+        announcement: Announcement = NO_ANNOUNCEMENT,
     ) -> None:
-        """`delay`, `feed`, `url`, `links`: see `Website`; `frames`: origins whose pages may show replays."""
+        """`frames`: origins whose pages may show replays; for others, see `Website`."""
         self._delay = delay
         self._feed = feed
         self._url = url
         self._links = tuple(links)
+        self.announcement = announcement
         self.practice = False
         """True if the first page offers games to people."""
         self.frames = tuple(frames)
@@ -299,6 +310,7 @@ class Site:
             embeds=bool(self.frames),
             links=self._links,
             practice=self.practice,
+            announcement=self.announcement,
         )
 
 
@@ -319,7 +331,7 @@ class Application:
         self._stream_at = stream_at
         self._log = log
         self._extensions = extensions
-        self._cache = Cache()
+        self._cache = Cache(announcement=site.announcement)
         routes = [route for extension in extensions for route in extension.routes()]
         self._pages = Starlette(
             routes=[*routes, Route("/{path:path}", self._page, methods=["GET", "HEAD"])],
