@@ -101,10 +101,16 @@ function jumping(form) {
   });
 }
 
-// Of a list of matches, the rows on this page that fit. The choice is in the address, so that a link keeps it.
+// Of a list of matches, the rows that fit: those on this page, and on older pages that are asked for. The choice is in
+// the address, so that a link keeps it.
+const PAGES_AT_ONCE = 10, ROWS_AT_ONCE = 100;
+function olderPage(page) {
+  return [...page.querySelectorAll("nav.pages a")].find(link => link.textContent === "Older")?.getAttribute("href");
+}
 function filtered(form) {
   const rows = [...document.querySelectorAll("tr[data-seats]")], chosen = new URLSearchParams(location.search);
-  const [selects, status] = [[...form.querySelectorAll("select")], form.querySelector("[role=status]")];
+  const [selects, status, further] = [[...form.querySelectorAll("select")], form.querySelector("[role=status]"), form.querySelector("button")];
+  let pages = 1, older = fromDisk ? undefined : olderPage(document);
   const of = name => form.elements[name]?.value ?? "";
   const fits = row => {
     const seats = row.dataset.seats.split(" "), bot = form.dataset.bot ?? of("bot"), opponent = of("opponent");
@@ -115,7 +121,9 @@ function filtered(form) {
   const show = () => {
     const shown = rows.filter(row => { row.hidden = !fits(row); return !row.hidden; });
     const active = selects.some(select => select.value);
-    status.textContent = active ? `${shown.length} of the ${rows.length} matches on this page` : "";
+    const where = pages > 1 ? `on ${pages} pages` : "on this page";
+    status.textContent = active ? `${shown.length} of the ${rows.length} matches ${where}` : "";
+    further.hidden = !(active && older);
     const bot = form.elements.bot?.selectedOptions[0];
     if (!bot?.value) return;
     const all = document.createElement("a");
@@ -123,6 +131,22 @@ function filtered(form) {
     all.textContent = `all matches of ${bot.textContent}`;
     status.append(" · ", all);
   };
+  const lookFurther = async () => {
+    further.disabled = true;
+    const [most, until] = [pages + PAGES_AT_ONCE, rows.filter(fits).length + ROWS_AT_ONCE];
+    while (older && pages < most && rows.filter(fits).length < until) {
+      const answer = await fetch(older);
+      if (!answer.ok) break;
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const found = [...page.querySelectorAll("tr[data-seats]")];
+      rows[0].parentElement.append(...found);
+      rows.push(...found);
+      [pages, older] = [pages + 1, olderPage(page)];
+    }
+    further.disabled = false;
+    show();
+  };
+  further.addEventListener("click", () => lookFurther().catch(() => { further.disabled = false; }));
   selects.forEach(select => {
     if ([...select.options].some(option => option.value === chosen.get(select.name))) select.value = chosen.get(select.name);
     select.addEventListener("change", () => {

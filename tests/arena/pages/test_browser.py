@@ -220,3 +220,21 @@ def test_matches_are_filtered_by_bot_opponent_and_seat(
         page.reload()
         assert 0 == rows.count(), "the address keeps the choice"
     assert [] == opened.complaints
+
+
+def test_a_filter_looks_through_older_pages_when_it_is_asked_to(opened: Opened, site: str) -> None:
+    """There are 380 matches, on four pages; each bot plays 38."""
+    page = opened.page
+    page.goto(f"{site}twenty/matches.html")
+    further = page.get_by_role("button", name="Look through older pages")
+    expect(further).to_be_hidden()
+    page.locator("[name=bot]").select_option(index=1)
+    further.click()
+    expect(page.locator(".filters [role=status]")).to_contain_text("38 of the 380 matches on 4 pages")
+    expect(further).to_be_hidden()
+    assert 38 == page.locator("tbody tr:visible").count()
+    page.locator("[name=seat]").select_option("0")
+    assert 19 == page.locator("tbody tr:visible").count()
+    page.locator("tbody tr:visible").last.get_by_role("link").first.click()
+    expect(page.locator("h1")).to_be_visible()
+    assert [] == opened.complaints
