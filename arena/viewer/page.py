@@ -3,7 +3,7 @@
 The data has the steps and, for each viewpoint, the board's changes from step to step. A view is a JSON object. For
 each step and viewpoint the page has the keys that changed, as numbers in a pool of changes: most seats see the
 same, and few things change at once. A change is `[value]`, or for an object
-`{"d": {key: change}, "x": [removed keys]}`, or for a list that grew `{"a": [its new elements]}`.
+`{"d": {key: change}, "x": [removed keys]}`, or for a list `{"l": {index: change}, "a": [its new elements]}`.
 """
 
 from base64 import b64encode
@@ -344,11 +344,22 @@ def change(old: Any, new: Any) -> Any:
         kept = {key: change(old.get(key, _CHANGED), new[key]) for key in new if old.get(key, _CHANGED) != new[key]}
         if len(gone) + len(kept) < len(new):
             return {"d": kept} | ({"x": gone} if gone else {})
-    if isinstance(old, list | tuple) and isinstance(new, list | tuple) and old and len(new) > len(old):
-        end = len(old)
-        if new[:end] == old:
-            return {"a": new[end:]}
+    if isinstance(old, list | tuple) and isinstance(new, list | tuple) and old and len(new) >= len(old):
+        return _change_of_list(old, new)
     return [new]
+
+
+def _change_of_list(old: Sequence[Any], new: Sequence[Any]) -> Any:
+    """Return the change of a list that did not shrink. Numbers and words that change replace the whole list."""
+    changed = {}
+    for index, (before, after) in enumerate(zip(old, new, strict=False)):
+        if before == after:
+            continue
+        if not isinstance(after, dict | list | tuple):
+            return [new]
+        changed[str(index)] = change(before, after)
+    more = {"a": new[len(old) :]} if len(new) > len(old) else {}
+    return {"l": changed} | more if changed else more
 
 
 class _ChangePool:

@@ -6,7 +6,11 @@ function stepsOf(data) {
   // Each view is the one before it with some keys changed, and shares with it what did not change.
   function changed(old, change) {
     if (Array.isArray(change)) return change[0];
-    if (change.a) return [...old, ...change.a];
+    if (change.a || change.l) {
+      const made = [...old, ...(change.a ?? [])];
+      for (const [at, each] of Object.entries(change.l ?? {})) made[at] = changed(made[at], each);
+      return made;
+    }
     const made = { ...old };
     for (const key of change.x ?? []) delete made[key];
     for (const [key, each] of Object.entries(change.d)) made[key] = changed(Object.hasOwn(made, key) ? made[key] : undefined, each);

@@ -39,10 +39,13 @@ def changed(old: Any, change: Any) -> Any:
     """The page's own rule, said again."""
     if isinstance(change, list):
         return change[0]
-    if "a" in change:
-        return [*old, *change["a"]]
-    made = {key: each for key, each in old.items() if key not in change.get("x", ())}
-    return made | {key: changed(made.get(key), each) for key, each in change["d"].items()}
+    if isinstance(old, list):
+        made = [*old, *change.get("a", ())]
+        for index, each in change.get("l", {}).items():
+            made[int(index)] = changed(made[int(index)], each)
+        return made
+    left = {key: each for key, each in old.items() if key not in change.get("x", ())}
+    return left | {key: changed(left.get(key), each) for key, each in change["d"].items()}
 
 
 def views(page: dict[str, Any], eyes: str) -> list[dict[str, Any]]:
@@ -163,6 +166,10 @@ def test_notes_are_in_the_step_in_which_they_came(mist: Path) -> None:
         ({"a": 1, "b": [1]}, {"a": 2, "b": [1, 2]}),
         ({"a": {"x": 1, "y": 2}, "b": 1}, {"a": {"y": 2}, "b": 1}),
         ([1], [2, 3]),
+        ([[1], [2]], [[1, 3], [2], [4]]),
+        ([{"a": 1, "b": [1]}, {"a": 1}], [{"a": 2, "b": [1]}, {"a": 1}]),
+        ([[1], 2], [[2], 3]),
+        ([[1], [2]], [[1]]),
         ({}, {"a": 1}),
         (None, {"d": {}}),
         ([], [1]),
