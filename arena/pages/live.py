@@ -73,14 +73,15 @@ def feed_page(maker: PageMaker, slug: str, page: str) -> Page:
 
 
 def season_kiosk_page(maker: PageMaker, season: SeasonPages) -> Page:
-    """Return the kiosk page of a season: its running tournament, or the one that began last."""
-    competition = season.current()
+    """Return the kiosk page of a season: its running tournament, the final if it is over, or the latest stage's."""
+    context = season.context(lambda _, __: "")
+    competition = context["final"] or season.current()
     values = NOTHING
     if competition is not None:
         events = f"../{competition.slug}/live/events"
         late = maker.late_state and f"../{competition.slug}/{maker.late_state}"
         values = _while_idle(competition) | {"events": events, "late": late, "part": competition.name}
-    values = values | {"firsts": season.context(lambda _, __: "")["firsts"]}
+    values = values | {"firsts": context["firsts"]}
     return maker.page("kiosk", f"{season.slug}/kiosk.html", title=season.title, **values)
 
 

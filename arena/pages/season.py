@@ -89,7 +89,7 @@ class SeasonPages:
         return () if book is None else book.stages
 
     def current(self) -> Competition | None:
-        """Return the running tournament, or else the one that began last; None if none has begun.
+        """Return the running tournament, or else that of the latest stage; None if none has begun.
 
         Raises:
             WrongUse: the season's file is not valid.
@@ -104,7 +104,8 @@ class SeasonPages:
     def context(self, href: Href) -> dict[str, Any]:
         """Return the values for the template: terms, time of the last result, state, stages and their winners.
 
-        Only finished stages that lead to no other stage have a winner.
+        Only finished stages that lead to no other stage have a winner. `final` is the tournament that decided a
+        finished season, or None.
 
         Raises:
             WrongUse: the season's file is not valid.
@@ -126,6 +127,8 @@ class SeasonPages:
         elif any(overview.running for overview in read.values()):
             kind = "running"
         firsts = _firsts(plans, read, fields)
+        # A stage of the others is named after those that take the best, so the first winner is the season's.
+        ends = [plan.parts[0] for plan in plans if kind == "finished" and firsts and plan.name == firsts[0][0]]
         if kind == "finished" and len(firsts) == 1:  # The winner of the whole season.
             firsts = [("", label) for _, label in firsts]
         return {
@@ -135,6 +138,7 @@ class SeasonPages:
             "state": State(kind, season_state_text(len(plans), done)),
             "stages": [self._stage(plan, seen, fields, href) for plan in plans],
             "firsts": firsts,
+            "final": self.competitions[ends[0]] if ends else None,
             "read": [(self.competitions[name], overview) for name, overview in read.items()],
         }
 

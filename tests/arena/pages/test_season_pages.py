@@ -74,6 +74,14 @@ def test_a_seasons_projector_shows_the_stage_that_is_played(file: Path) -> None:
         assert "league : groups-b" in words(website(file.parent / "runs"), "league/kiosk.html")
 
 
+def test_the_projector_of_a_finished_season_shows_its_final_and_not_the_plate(tmp_path: Path) -> None:
+    file = league(tmp_path)
+    found = playing(file)
+    text = words(website(file.parent / "runs"), "league/kiosk.html")
+    assert "league : final" in text
+    assert f"1 {table_of(found, 'final')[0]}" in text
+
+
 def test_a_seasons_stages_are_in_its_card_and_not_beside_it(file: Path) -> None:
     text = words(website(file.parent / "runs"), "index.html")
     first = table_of(playing(file, last="final"), "final")[0]
