@@ -73,7 +73,7 @@ def feed_page(maker: PageMaker, slug: str, page: str) -> Page:
 
 
 def season_kiosk_page(maker: PageMaker, season: SeasonPages) -> Page:
-    """Return the kiosk page of a season: its running tournament, the final if it is over, or the latest stage's."""
+    """Return the kiosk page of a season: its running tournament, the decided final, or the latest stage's."""
     context = season.context(lambda _, __: "")
     competition = context["final"] or season.current()
     values = NOTHING
