@@ -31,6 +31,7 @@ OF_THE_MACHINE = frozenset(
         sqlite3.SQLITE_LOCKED,
         sqlite3.SQLITE_NOMEM,
         sqlite3.SQLITE_PERM,
+        sqlite3.SQLITE_PROTOCOL,  # Others opened, closed or recovered the log again and again.
         sqlite3.SQLITE_READONLY,
     }
 )

@@ -3,6 +3,7 @@
 from arena.accounts.accounts import (
     DAY,
     LONGEST_NAME,
+    REQUEST,
     SCOPES,
     SESSION_DAYS,
     Account,

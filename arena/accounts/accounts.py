@@ -6,6 +6,7 @@ nobody who reads it, or a backup of it, can use them.
 
 import hashlib
 import secrets
+from contextvars import ContextVar
 from typing import Any, Literal, get_args
 
 from msgspec import Struct
@@ -30,6 +31,10 @@ MOST_OPEN = 100
 TOKEN_START = "arena_"  # noqa: S105 - no secret
 """Start of each token, by which scanners of repositories find one that was published."""
 LONGEST_SECRET = 100
+FIRST_HOST = "first_host"
+"""Key of the setting with the number of the invitation that the last start without a host made."""
+REQUEST: ContextVar[str] = ContextVar("REQUEST", default="")
+"""Id of the web's request that is answered; empty outside of one."""
 
 Scope = Literal["submit", "read", "sign-in"]
 """What a token may do: hand in bots and read what its team may; read it; or sign in a browser."""
@@ -163,22 +168,21 @@ class Accounts:
         """Return the secret of a new invitation to a team; of the host if `team` is None."""
         if not 1 <= uses <= MOST_MEMBERS or not 0 < days <= 366:  # noqa: PLR2004 - a year
             raise AccountError(f"an invitation is for 1 to {MOST_MEMBERS} persons and up to 366 days")
-        secret = secrets.token_urlsafe(32)
         with self._db.change():
             if len(self.invitations(team)) >= MOST_OPEN:
                 raise AccountError(f"there are {MOST_OPEN} open invitations already: revoke some")
-            inviter = None if by is None else by.id
-            self._db.insert(
-                "invitations",
-                hash=_hash(secret),
-                host=team is None,
-                team=team,
-                inviter=inviter,
-                created=self._db.now(),
-                expires=self._db.after(days * DAY),
-                uses=uses,
-            )
-            self.audit("invited", f"{uses} to {'the hosts' if team is None else 'the team'}", by, team)
+            _, secret = self._invite(team, by, uses, days)
+        return secret
+
+    def invite_first_host(self) -> str:
+        """Return the secret of an invitation of the host, valid for a day, in place of the one made before."""
+        with self._db.change():
+            before = self._db.value("SELECT value FROM settings WHERE key = ?", FIRST_HOST)
+            if before is not None:
+                self._revoke_invitation(int(before), None, None)
+            id_, secret = self._invite(None, None, 1, 1)
+            self._db.update("DELETE FROM settings WHERE key = ?", FIRST_HOST)
+            self._db.insert("settings", key=FIRST_HOST, value=str(id_))
         return secret
 
     def invitations(self, team: int | None) -> list[Invitation]:
@@ -222,13 +226,7 @@ class Accounts:
     def revoke_invitation(self, id_: int, team: int | None, by: Account | None = None) -> None:
         """Revoke an invitation to a team."""
         with self._db.change():
-            if self._db.update(
-                "UPDATE invitations SET revoked = ? WHERE id = ? AND team IS ? AND revoked IS NULL",
-                self._db.now(),
-                id_,
-                team,
-            ):
-                self.audit("invitation revoked", str(id_), by, team)
+            self._revoke_invitation(id_, team, by)
 
     def members(self, team: int | None) -> list[Account]:
         """Return the members of a team; the hosts if `team` is None."""
@@ -364,14 +362,17 @@ class Accounts:
                 self.audit("token revoked", str(id_), account, account.team)
 
     def audit(self, action: str, detail: str, by: Account | None, team: int | None) -> None:
-        """Note what somebody did; `detail` must contain no secret."""
+        """Note what somebody did, with the id of the request; `detail` must contain no secret."""
+        detail = printable(detail)[:LONGEST_DETAIL]
+        if request := REQUEST.get():
+            detail = f"{detail} (request {request})".lstrip()
         self._db.insert(
             "audit",
             at=self._db.now(),
             account=None if by is None else by.id,
             team=team,
             action=action,
-            detail=printable(detail)[:LONGEST_DETAIL],
+            detail=detail,
         )
 
     def audit_log(
@@ -390,6 +391,31 @@ class Accounts:
             *values,
             count,
         )
+
+    def _invite(self, team: int | None, by: Account | None, uses: int, days: float) -> tuple[int, str]:
+        """Return the number and the secret of a new invitation."""
+        secret = secrets.token_urlsafe(32)
+        id_ = self._db.insert(
+            "invitations",
+            hash=_hash(secret),
+            host=team is None,
+            team=team,
+            inviter=None if by is None else by.id,
+            created=self._db.now(),
+            expires=self._db.after(days * DAY),
+            uses=uses,
+        )
+        self.audit("invited", f"{uses} to {'the hosts' if team is None else 'the team'}", by, team)
+        return id_, secret
+
+    def _revoke_invitation(self, id_: int, team: int | None, by: Account | None) -> None:
+        if self._db.update(
+            "UPDATE invitations SET revoked = ? WHERE id = ? AND team IS ? AND revoked IS NULL AND uses > 0",
+            self._db.now(),
+            id_,
+            team,
+        ):
+            self.audit("invitation revoked", str(id_), by, team)
 
     def _account(self, where: str, *values: Any) -> Account | None:
         return self._db.row(Account, f"{_ACCOUNT} WHERE {where} AND {_ENABLED}", *values)

@@ -7,6 +7,7 @@ entry is a transaction that is on the disk when it is acknowledged.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -194,11 +195,17 @@ class Database(SqliteFile):
 
     def rows(self, kind: type[RowT], query: str, *values: Any) -> list[RowT]:
         """Return the rows of a query as Structs, whose fields are the names of its columns."""
+        flags = _flags(kind)  # type: ignore[arg-type]  # classes are hashable
         with self._errors_as_exits():
             cursor = self._db.execute(query, values)
             names = [column[0] for column in cursor.description]
-            found = [dict(zip(names, row, strict=True)) for row in cursor]
-            return [msgspec.convert(row, kind, strict=False) for row in found]
+            found: list[RowT] = []
+            for row in cursor:
+                fields = dict(zip(names, row, strict=True))
+                for name in flags:
+                    fields[name] = bool(fields[name])
+                found.append(msgspec.convert(fields, kind))
+            return found
 
     def row(self, kind: type[RowT], query: str, *values: Any) -> RowT | None:
         """Return the first row of a query as a Struct; None if there is none."""
@@ -227,3 +234,12 @@ class Database(SqliteFile):
         """Execute an UPDATE or a DELETE; return the number of changed rows."""
         with self._errors_as_exits():
             return int(self._db.execute(statement, values).rowcount)
+
+
+@cache
+def _flags(kind: type[Any]) -> tuple[str, ...]:
+    """Return the fields of a Struct that are true or false, for which SQLite has 1 and 0.
+
+    Only these are converted: a lax conversion of whole rows would read a team's name `null` as none.
+    """
+    return tuple(field.name for field in msgspec.structs.fields(kind) if field.type is bool)

@@ -42,8 +42,9 @@ class ServerTerms(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     """Maximum matches of a scrimmage."""
     logs: Literal["own", "none"] = "own"
     """Logs of bots that teams may read: their own, or none. Those of the judge are always shown to the team."""
-    views: Literal["own", "host"] = "own"
-    """Viewpoints of a team's matches that it may open when they count: its own, or also the host's."""
+    views: Literal["all", "own"] = "all"
+    """Replays of matches that count: of all seats, for everybody; or, until the tournament or the stage is over,
+    of a team's own seats for that team alone."""
     practice: bool = True
     """True if people may play against sample bots in the browser."""
     members: Annotated[int, Meta(ge=1, le=50)] = 10

@@ -183,6 +183,8 @@ class Competition:
         """The folder's name, without that of its season."""
         self.published: Mapping[str, str] = {}
         """Paths of the code of bots whose authors publish it, by label."""
+        self.withheld = False
+        """True if the host shows what all seats saw only once the competition is over."""
         self._is_stage = is_of_season(folder)
         self._plain_title = title_of(folder)
 
@@ -306,8 +308,17 @@ class Competition:
         with closing(self._open()) as ledger:
             return ledger.counted(heads)
 
+    @property
+    def withholds(self) -> bool:
+        """True if transcripts are not public yet. Raises the same errors as `overview`."""
+        return self.withheld and not self.overview().finished
+
     def transcript(self, match: Reported) -> Path | None:
-        """Return the path of the match's transcript; None if it is not in the results folder."""
+        """Return the path of the match's transcript; None if it is not public, or not in the results folder."""
+        return None if self.withholds else self.stored_transcript(match)
+
+    def stored_transcript(self, match: Reported) -> Path | None:
+        """Return the path of the match's transcript for pages of one seat's team; None if there is none."""
         if "://" in match.transcript or os.sep in match.transcript:
             return None
         path = self.folder / TRANSCRIPTS / match.transcript

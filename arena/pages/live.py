@@ -174,6 +174,8 @@ def shown_late(competition: Competition) -> list[tuple[int, int]]:
 
 def _may_be_late(competition: Competition, overview: Overview) -> bool:
     """Return whether matches may be shown late with all secrets; see `arena.config.Face.show`."""
+    if competition.withheld:
+        return False
     show, found = competition.face.show, overview.found
     if show is not None:
         return show == "late"

@@ -120,6 +120,9 @@ def page_of_match(
                 told = _story_on_page(story, match.played)
         except NoReplayError as error:
             refused = str(error)
+    context = match_context(overview, match, block, told)
+    if competition.withholds:
+        context["no_transcript"] = "The host shows replays once the competition is over."
     return maker.of_competition(
         competition,
         overview,
@@ -139,7 +142,7 @@ def page_of_match(
         refused=refused,
         finished=overview.finished,
         pages=neighbours(overview, row),
-        **match_context(overview, match, block, told),
+        **context,
     )
 
 

@@ -43,6 +43,8 @@ class TeamMatch(Struct, frozen=True, kw_only=True):
     """The other bots."""
     is_here: bool
     """True if the transcript is in the results folder."""
+    is_public: bool
+    """True if everybody may see the replay of all seats."""
 
     @property
     def page(self) -> str:
@@ -52,7 +54,7 @@ class TeamMatch(Struct, frozen=True, kw_only=True):
     @property
     def replay(self) -> str | None:
         """Path of the match's public replay; None if there is none."""
-        return replay_path(self.listed.head) if self.is_here else None
+        return replay_path(self.listed.head) if self.is_public else None
 
     @property
     def path(self) -> str:
@@ -117,7 +119,8 @@ class TeamPart(Struct, frozen=True, kw_only=True):
                 for seat in own
             ),
             against=plain_text(opponents_of(row.played.entrants, digest, own[0].entrant)),
-            is_here=self.competition.transcript(row) is not None,
+            is_here=self.competition.stored_transcript(row) is not None,
+            is_public=self.competition.transcript(row) is not None,
         )
 
 

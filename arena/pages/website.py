@@ -197,9 +197,9 @@ class Website:
         state = State("stopped", waiting.text)
         return self._maker.page("waiting", f"{competition.slug}/{file}", title=competition.title, state=state)
 
-    def error(self, path: str, title: str, said: str) -> Page:
-        """Return the page for a path at which there is no page."""
-        return self._maker.page("error", path, title=title, said=said)
+    def error(self, path: str, title: str, said: str, request: str = "") -> Page:
+        """Return the page for a path at which there is no page, with the id of the request."""
+        return self._maker.page("error", path, title=title, said=said, request=request)
 
     def shared_paths(self) -> Iterator[str]:
         """Yield the paths of pages and files that belong to no single competition."""

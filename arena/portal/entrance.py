@@ -58,8 +58,10 @@ async def sign_in(visit: Visit) -> Response:
 
 
 async def let_in(visit: Visit, account: Account) -> Response:
-    """Open a session, and lead to the account's first page."""
+    """Open a session in place of the browser's former one, and lead to the account's first page."""
     portal = visit.portal
+    if former := portal.guard.cookie(visit.request, SESSION):
+        await portal.in_thread(lambda: portal.accounts.close_session(former))
     secret = await portal.in_thread(lambda: portal.accounts.open_session(account))
     cookie = portal.guard.set_cookie(SESSION, secret, SESSION_DAYS * DAY)
     return visit.redirect(home_of(account), cookie=cookie)

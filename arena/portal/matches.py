@@ -2,25 +2,25 @@
 
 import shutil
 import zipfile
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from starlette.responses import FileResponse, Response
-from starlette.types import Receive, Scope, Send
+from starlette.responses import Response
 
-from arena.errors import MachineCannot, WrongUse
+from arena.errors import MachineCannot
 from arena.pages import TeamMatch, TeamPart, team_parts
 from arena.portal.api import submission_json
 from arena.portal.seats import OwnSeat, has_log, log_response, replay_response, seat_response
-from arena.portal.visit import RouteTerms, Visit
+from arena.portal.visit import Download, RouteTerms, Visit
 from arena.reports import MOST_MATCHES, Share, archive_name, write_package
 from arena.submissions import Submission
 from arena.tournament import TRANSCRIPTS, Ledger
-from arena.web import ALWAYS, Rate, Refusal
+from arena.web import Rate, Refusal
+from referee.linux.files import open_regular
 
 SHOWN = 50
 """Matches on a page."""
@@ -130,7 +130,7 @@ async def match_page(visit: Visit) -> Response:
         match=match,
         seats=list(zip(match.own, own, logged, strict=True)),
         base=f"team/match/{match.path}",
-        host_eyes=match.replay if terms.views == "host" else None,
+        host_eyes=match.replay,
         address=portal.address(visit.request),
     )
 
@@ -153,24 +153,6 @@ async def log(visit: Visit) -> Response:
     return await log_response(visit, own)
 
 
-class _Archive(FileResponse):
-    """An archive of a team, which is removed when it is sent, or when the client has gone."""
-
-    def __init__(self, path: Path, name: str, packing: set[int], team: int) -> None:
-        headers = ALWAYS | {"cache-control": "no-store"}
-        super().__init__(path, headers=headers, media_type="application/zip", filename=name)
-        self._folder = path.parent
-        self._packing = packing
-        self._team = team
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            await super().__call__(scope, receive, send)
-        finally:
-            self._packing.discard(self._team)
-            shutil.rmtree(self._folder, ignore_errors=True)
-
-
 async def everything(visit: Visit) -> Response:
     """Send one archive of the team's matches, seat files, logs and submissions."""
     portal, team = visit.portal, visit.team
@@ -182,21 +164,21 @@ async def everything(visit: Visit) -> Response:
     folder = portal.competition.server / ARCHIVES / str(team)
     top = archive_name(visit.account.team_name or "")
     sent = False
+
+    def done() -> None:
+        portal.packing.discard(team)
+        shutil.rmtree(folder, ignore_errors=True)
+
     try:
         parts = await _parts(visit)
         submissions = await portal.in_thread(lambda: portal.submissions.of_team(team, count=MOST_SUBMISSIONS))
         path = await portal.in_archives(lambda: _pack(visit, folder, top, parts, submissions))
+        response = Download(open_regular(path), f"{top}.zip", "application/zip", done)
         sent = True
-        return _Archive(path, f"{top}.zip", portal.packing, team)
-    except (WrongUse, MachineCannot) as error:
-        portal.failed(error, "team/everything.zip")
-        text = "The archive cannot be made now. The operator's log says why."
-        raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE, text, retry_after=BUSY_SECONDS) from None
+        return response
     finally:
         if not sent:
-            portal.packing.discard(team)
-            with suppress(OSError):
-                shutil.rmtree(folder)
+            done()
 
 
 def _pack(visit: Visit, folder: Path, top: str, parts: list[TeamPart], submissions: list[Submission]) -> Path:

@@ -1,6 +1,5 @@
 """The portal: what all of its routes share, and its part of the server."""
 
-import secrets
 import traceback
 from collections.abc import Sequence
 from contextlib import suppress
@@ -100,6 +99,8 @@ class Portal:
         folders = {folder.resolve(): number for number, folder in enumerate(self.competition.folders())}
         here = [each for each in competitions if each.folder.resolve() in folders]
         self.parts = tuple(sorted(here, key=lambda each: folders[each.folder.resolve()]))
+        for part in self.parts:
+            part.withheld = self.competition.terms.views == "own"
 
     def stream(self, scope: Scope) -> Stream | int | None:
         """Return the stream that tells pages of teams and hosts that something has changed."""
@@ -155,13 +156,11 @@ class Portal:
         await self.in_thread(change)
         self.announcement.text = text
 
-    def failed(self, error: Exception, path: str) -> str:
-        """Report an error to the operator; return the reference under which the log has it."""
-        reference = secrets.token_hex(4)
-        self.log.error("request_failed", id=reference, path=path, reason=repr(error))
+    def failed(self, error: Exception, path: str, request: str) -> None:
+        """Report an error to the operator, with the id of the request."""
+        self.log.error("request_failed", id=request, path=path, reason=repr(error))
         lines = error.format_message() if isinstance(error, ClickException) else traceback.format_exception(error)
-        say(f"{reference}: {path}: {''.join(lines)}")
-        return reference
+        say(f"request {request}: {path}: {''.join(lines)}")
 
     def processes(self) -> Sequence[tuple[str, str]]:
         """Return the parts of the server and how each does."""
@@ -189,13 +188,16 @@ ROUTES: tuple[RouteTerms, ...] = (
 
 
 def host_link(competition: Competition, address: str) -> str | None:
-    """Return a link by which the host makes an account; None if there is a host already."""
+    """Return a link by which the host makes an account; None if there is a host already.
+
+    The link of an earlier start ends, so that a terminal's history or a log has no valid one but the last.
+    """
     database = Database(competition.database)
     try:
         accounts = Accounts(database)
         if accounts.has_host():
             return None
-        return f"{address}join#{accounts.invite(None, uses=1, days=1)}"
+        return f"{address}join#{accounts.invite_first_host()}"
     finally:
         database.close()
 

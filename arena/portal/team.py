@@ -3,13 +3,13 @@
 from contextlib import suppress
 from http import HTTPStatus
 
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response
 
 from arena.errors import MachineCannot, WrongUse
 from arena.pages import team_parts
 from arena.portal.entrance import number_in
 from arena.portal.uploads import NO_FILE, read_upload_form
-from arena.portal.visit import CSRF, RouteTerms, Visit, check_csrf
+from arena.portal.visit import CSRF, Download, RouteTerms, Visit, check_csrf
 from arena.submissions import ENDED, Submission, SubmissionRefused
 from arena.web import ALWAYS, Refusal
 from referee.display_text import printable
@@ -142,12 +142,11 @@ async def published(visit: Visit) -> Response:
 
 async def upload_response(visit: Visit, submission: Submission) -> Response:
     """Return a response with the file that was uploaded, which browsers store and do not show."""
-    path = visit.portal.store.path(submission.upload)
-    if not await visit.portal.in_thread(path.is_file):
-        raise Refusal(HTTPStatus.GONE, "This upload was removed: the host keeps older ones for some time only.")
-    name = f"{submission.public}-{printable(submission.filename)}"
-    headers = ALWAYS | {"cache-control": "no-store"}
-    return FileResponse(path, headers=headers, media_type="application/octet-stream", filename=name)
+    try:
+        file = await visit.portal.in_thread(lambda: visit.portal.store.open(submission.upload))
+    except SubmissionRefused as refused:
+        raise Refusal(HTTPStatus.GONE, f"{refused.text[0].upper()}{refused.text[1:]}.") from None
+    return Download(file, f"{submission.public}-{printable(submission.filename)}", "application/octet-stream")
 
 
 async def withdraw(visit: Visit) -> Response:

@@ -5,22 +5,37 @@ without a session is sent to the page for signing in, and a team cannot tell wha
 exist.
 """
 
+import errno
 import hashlib
 import hmac
+import os
 from collections.abc import Awaitable, Callable, Mapping
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+from urllib.parse import quote
 
+import trio
 from msgspec import Struct
 from msgspec.structs import replace
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
-from arena.accounts import Account, AccountError, Token
+from arena.accounts import REQUEST, Account, AccountError, Token
+from arena.errors import WrongUse
 from arena.submissions import SubmissionRefused
-from arena.web import ALWAYS, Rate, Refusal, private_page, read_form
+from arena.web import (
+    ALWAYS,
+    CANNOT_NOW,
+    REQUEST_ID,
+    Rate,
+    Refusal,
+    private_page,
+    read_form,
+    status_of_failure,
+)
 from protocol.codec import encode
 
 if TYPE_CHECKING:
@@ -36,6 +51,10 @@ CHANGES = Rate(burst=60, seconds=2.0)
 """Forms and changes per account."""
 ATTEMPTS = Rate(burst=10, seconds=30.0)
 """Invitations and keys that an address may try."""
+DOWNLOAD_BYTES = 64 * 1024
+"""Bytes of a file that are read at once."""
+FAILED_SECONDS = 30.0
+"""Seconds after which a request may be made again that the machine failed at."""
 STATUS_OF_REFUSAL = {
     "quota": HTTPStatus.TOO_MANY_REQUESTS,
     "closed": HTTPStatus.CONFLICT,
@@ -121,6 +140,50 @@ class Visit:
         return Response(encode(value), status, ALWAYS | own | headers)
 
 
+class Download(Response):
+    """A file that browsers store and do not show.
+
+    It is opened before the response begins, because others may remove it at any moment.
+    """
+
+    def __init__(self, file: BinaryIO, name: str, kind: str, done: Callable[[], None] = lambda: None) -> None:
+        """Prepare the response.
+
+        Args:
+            file: the open file, which is closed at the end.
+            name: its name for the visitor.
+            kind: its media type.
+            done: called when it was sent, or when the client has disconnected.
+        """
+        self._file = file
+        self._size = os.fstat(file.fileno()).st_size
+        self._done = done
+        headers = {
+            "cache-control": "no-store",
+            "content-type": kind,
+            "content-length": str(self._size),
+            "content-disposition": f"attachment; filename*=utf-8''{quote(name, safe='')}",
+        }
+        super().__init__(headers=ALWAYS | headers)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the file."""
+        del receive
+        try:
+            await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+            left = 0 if scope["method"] == "HEAD" else self._size
+            while left:
+                piece = await trio.to_thread.run_sync(self._file.read, min(left, DOWNLOAD_BYTES))
+                if not piece:
+                    raise OSError(errno.EIO, "the file was cut while it was sent")
+                left -= len(piece)
+                await send({"type": "http.response.body", "body": piece, "more_body": True})
+            await send({"type": "http.response.body"})
+        finally:
+            self._file.close()
+            self._done()
+
+
 class RouteTerms(Struct, frozen=True):
     """A route: its path, who may use it, and what answers."""
 
@@ -155,19 +218,34 @@ def starlette_route(portal: "Portal", terms: RouteTerms) -> Route:
     respond = _answer_program if terms.of_programs else _answer_person
 
     async def answer(request: Request) -> Response:
+        request_id = request.scope[REQUEST_ID]
+        REQUEST.set(request_id)  # Each request has a task and a context of its own.
         try:
-            return await respond(portal, terms, request)
-        except HTTPException:
+            response = await respond(portal, terms, request)
+        except HTTPException as error:
+            _note(portal, terms, request_id, error.status_code)
             raise
         except Exception as error:  # noqa: BLE001 - the operator is told, and nobody else
-            reference = portal.failed(error, terms.path)
-            text = f"This could not be done now. The operator's log says why, under {reference}."
-            if terms.of_programs:
-                return Visit(portal, request, None, "").json({"error": text}, HTTPStatus.INTERNAL_SERVER_ERROR)
-            raise Refusal(HTTPStatus.INTERNAL_SERVER_ERROR, text) from None
+            portal.failed(error, terms.path, request_id)
+            raise refusal_of_failure(error) from None
+        _note(portal, terms, request_id, response.status_code)
+        return response
+
+    async def answer_program(request: Request) -> Response:
+        try:
+            return await answer(request)
+        except HTTPException as error:
+            said = {"error": error.detail}
+            return Visit(portal, request, None, "").json(said, error.status_code, **dict(error.headers or {}))
 
     methods = ["GET", "HEAD"] if terms.method == "GET" else ["POST"]
-    return Route(f"/{terms.path}", answer, methods=methods)
+    return Route(f"/{terms.path}", answer_program if terms.of_programs else answer, methods=methods)
+
+
+def _note(portal: "Portal", terms: RouteTerms, request_id: str, status: int) -> None:
+    """Note a request that may have changed something in the operator's log."""
+    if terms.method == "POST":
+        portal.log.info("request", id=request_id, path=terms.path, status=status)
 
 
 async def _answer_person(portal: "Portal", terms: RouteTerms, request: Request) -> Response:
@@ -198,16 +276,11 @@ async def _answer_person(portal: "Portal", terms: RouteTerms, request: Request) 
 
 
 async def _answer_program(portal: "Portal", terms: RouteTerms, request: Request) -> Response:
-    """Answer a request with a token, and refuse in JSON."""
-    visit = Visit(portal, request, None, "")
+    visit = await _of_program(portal, terms, request)
     try:
-        visit = await _of_program(portal, terms, request)
         return await terms.handler(visit)
     except (AccountError, SubmissionRefused) as error:
-        refusal = refusal_of(error)
-    except Refusal as error:
-        refusal = error
-    return visit.json({"error": refusal.text}, refusal.status_code, **dict(refusal.headers or {}))
+        raise refusal_of(error) from None
 
 
 async def _of_program(portal: "Portal", terms: RouteTerms, request: Request) -> Visit:
@@ -247,6 +320,15 @@ def _may(role: Role, account: Account | None) -> bool:
     if account is None or role == "account":
         return account is not None
     return account.is_host if role == "host" else account.team is not None
+
+
+def refusal_of_failure(error: Exception) -> Refusal:
+    """Return the refusal of a request that failed; the operator's log has the error under the request's id."""
+    status = status_of_failure(error)
+    # No visitor uses a file wrongly: such a file is the host's to mend.
+    if status == HTTPStatus.SERVICE_UNAVAILABLE or isinstance(error, WrongUse):
+        return Refusal(HTTPStatus.SERVICE_UNAVAILABLE, CANNOT_NOW, retry_after=FAILED_SECONDS)
+    return Refusal(status, "This could not be done. The operator's log says why, under the request's id.")
 
 
 def refusal_of(error: AccountError | SubmissionRefused) -> Refusal:

@@ -8,12 +8,15 @@ from arena.web.output import HOME, open_output
 from arena.web.play import Play, play_of
 from arena.web.server import (
     ALWAYS,
+    CANNOT_NOW,
     NICENESS_OF_PORTAL,
+    REQUEST_ID,
     Extension,
     Serving,
     authority,
     listeners,
     private_page,
     serve,
+    status_of_failure,
 )
 from arena.web.site import Builder, BuildListener, Written

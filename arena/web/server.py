@@ -7,9 +7,10 @@ import errno
 import ipaddress
 import re
 import resource
+import secrets
 import socket
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from http import HTTPStatus
 from pathlib import Path
@@ -34,6 +35,7 @@ from arena.web.connection import DIRECT, AsgiApplication, Connection
 from arena.web.events import MOST_CLIENTS, MOST_OF_ADDRESS, Receive, Send, Stream, Streams
 from arena.web.guard import Refusal
 from referee.linux.processes import be_nice
+from referee.linux.shortage import shortage_in
 from referee.log import Logger
 
 BACKLOG = 512
@@ -253,6 +255,13 @@ ALWAYS = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }
+DEFAULTS = ALWAYS | {
+    "cache-control": "no-store",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+}
+"""Headers of each answer that does not have its own ones of these names."""
+REQUEST_ID = "arena.request"
+"""Key of a request's id in its ASGI scope. The server makes it; what a client sends is not used."""
 STREAM_HEADERS = [
     (b"content-type", b"text/event-stream; charset=utf-8"),
     (b"cache-control", b"no-store"),
@@ -264,9 +273,10 @@ SAID = {
     403: "This is not yours to see.",
     405: "This page cannot be changed in this way.",
     429: "Too many pages are open at your address. Close some of them, or try again in a while.",
-    500: "This page cannot be made now. The operator's log says why.",
+    500: "This page cannot be made. The operator's log says why.",
     503: "Too many visitors are here at once. Try again in a while.",
 }
+CANNOT_NOW = "The server's disk or database does not answer. Nothing is lost. Try again in a while."
 RETRY_SECONDS = 10
 
 
@@ -335,7 +345,7 @@ class Application:
         routes = [route for extension in extensions for route in extension.routes()]
         self._pages = Starlette(
             routes=[*routes, Route("/{path:path}", self._page, methods=["GET", "HEAD"])],
-            exception_handlers={HTTPException: self._refused},
+            exception_handlers={HTTPException: self._refused, Exception: self._broken},
         )
         # Such a redirect would point to the host that the client names.
         self._pages.router.redirect_slashes = False
@@ -344,17 +354,35 @@ class Application:
         """Answer a request."""
         if scope["type"] != "http":
             return
+        request_id = scope[REQUEST_ID] = secrets.token_hex(8)
+        begun = False
+
+        async def send_complete(message: Any) -> None:
+            nonlocal begun
+            if message["type"] == "http.response.start":
+                begun = True
+                message = message | {"headers": _complete(message.get("headers", ()), request_id)}
+            await send(message)
+
+        try:
+            await self._respond(scope, receive, send_complete)
+        except Exception as error:  # noqa: BLE001 - the operator is told, and nobody else
+            self.failed(error, scope["path"][1:], request_id)
+            if not begun:
+                await self._failure(scope, error)(scope, receive, send_complete)
+
+    async def _respond(self, scope: Any, receive: Receive, send: Send) -> None:
         path = scope["path"][1:]
         # Streams bypass Starlette, which would keep a request's objects in memory as long as the stream lasts.
         if path.endswith(EVENTS) and scope["method"] == "GET" and PATH.fullmatch(path):
             stream = self._stream(scope, path)
             if isinstance(stream, int):
-                await self._error(path, stream)(scope, receive, send)
+                await self._error(scope, stream)(scope, receive, send)
                 return
             if stream is not None:
                 host, _ = scope.get("client") or ("", 0)
                 if self._streams.full or self._streams.full_for(host):
-                    await self._error(path, 503 if self._streams.full else 429)(scope, receive, send)
+                    await self._error(scope, 503 if self._streams.full else 429)(scope, receive, send)
                 else:
                     direct = scope.get("extensions", {}).get(DIRECT)
                     await self._streams.answer(stream, STREAM_HEADERS, host, receive, send, direct=direct)
@@ -370,7 +398,7 @@ class Application:
     async def _page(self, request: Request) -> Response:
         path = request.scope["path"][1:]
         if not PATH.fullmatch(path) or b"%" in request.scope["raw_path"]:
-            return self._error(path, 404)
+            return self._error(request.scope, 404)
         if path == ICON:
             return Response(status_code=204, headers=ALWAYS | {"cache-control": "max-age=86400"})
         if path in self._site.folders:
@@ -379,36 +407,46 @@ class Application:
         try:
             found = await self._cache.page(self._site.website, path, self._site.competitions)
         except BusyError:
-            return self._error(path, 503)
-        except Exception as error:  # noqa: BLE001 - the operator is told, and nobody else
-            self.failed(error, path)
-            return self._error(path, 500)
+            return self._error(request.scope, 503)
         frames = self._site.frames if path.startswith(FRAMED) else ()
         forms = self._site.practice and path in FIRST_PAGE
-        return self._error(path, 404) if found is None else _answer(request, found, frames, forms=forms)
+        return self._error(request.scope, 404) if found is None else _answer(request, found, frames, forms=forms)
 
     async def _refused(self, request: Request, error: Exception) -> Response:
         status, more = (error.status_code, error.headers) if isinstance(error, HTTPException) else (500, None)
-        response = self._error(request.scope["path"][1:], status, error.text if isinstance(error, Refusal) else "")
+        response = self._error(request.scope, status, error.text if isinstance(error, Refusal) else "")
         response.headers.update(more or {})
         return response
 
-    def _error(self, path: str, status: int, text: str = "") -> Response:
+    async def _broken(self, request: Request, error: Exception) -> Response:
+        """Return the answer to a request that failed. Starlette raises the error again, so it is reported once."""
+        return self._failure(request.scope, error)
+
+    def _failure(self, scope: Scope, error: Exception) -> Response:
+        status = status_of_failure(error)
+        text = CANNOT_NOW if status == HTTPStatus.SERVICE_UNAVAILABLE else ""
+        return self._error(scope, status, text)
+
+    def _error(self, scope: Scope, status: int, text: str = "") -> Response:
         # The page's links have one `..` per folder of the path, so deep paths are not followed.
+        path = scope["path"][1:]
         path = path if path.count("/") <= DEEPEST else ""
-        page = self._site.website.error(path, HTTPStatus(status).phrase, text or SAID.get(status, ""))
+        said = text or SAID.get(status, "")
+        # All pages that do not exist are the same, so that nobody learns which of them are another's.
+        request = "" if status == HTTPStatus.NOT_FOUND else scope[REQUEST_ID]
+        page = self._site.website.error(path, HTTPStatus(status).phrase, said, request)
         headers = page_headers(page) | {"cache-control": "no-store"}
         if status in (HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.TOO_MANY_REQUESTS):
             headers["retry-after"] = str(RETRY_SECONDS)
         return Response(page.body, status, headers)
 
-    def failed(self, error: Exception, path: str = "") -> None:
-        """Report an error to the operator; clients see no details of it."""
-        self._log.error("page_failed", path=path, reason=repr(error))
+    def failed(self, error: Exception, path: str = "", request: str = "") -> None:
+        """Report an error to the operator, with the id of the request; clients see no details of it."""
+        self._log.error("page_failed", id=request, path=path, reason=repr(error))
         if isinstance(error, WrongUse | MachineCannot):
-            say(f"{path}: {error.format_message()}")
+            say(f"request {request}: {path}: {error.format_message()}")
         else:
-            say("".join(traceback.format_exception(error)))
+            say(f"request {request}: {path}: {''.join(traceback.format_exception(error))}")
 
     def show(self, competitions: dict[str, ServedCompetition]) -> None:
         """Replace the served competitions."""
@@ -416,6 +454,21 @@ class Application:
         self._cache.forget(set(competitions))
         for extension in self._extensions:
             extension.show(tuple(competitions.values()))
+
+
+def status_of_failure(error: BaseException) -> HTTPStatus:
+    """Return the status of an answer to a request that failed: 503 if the machine is at fault, otherwise 500."""
+    if isinstance(error, MachineCannot | OSError) or shortage_in(error) is not None:
+        return HTTPStatus.SERVICE_UNAVAILABLE
+    return HTTPStatus.INTERNAL_SERVER_ERROR
+
+
+def _complete(headers: Iterable[tuple[bytes, bytes]], request_id: str) -> list[tuple[bytes, bytes]]:
+    """Return the headers of an answer, with its request's id and those that every answer must have."""
+    own = [(name, value) for name, value in headers if name != b"x-request-id"]
+    names = {name for name, _ in own}
+    own += [(name.encode(), value.encode()) for name, value in DEFAULTS.items() if name.encode() not in names]
+    return [*own, (b"x-request-id", request_id.encode())]
 
 
 def _answer(request: Request, found: Kept, frames: Sequence[str], *, forms: bool) -> Response:

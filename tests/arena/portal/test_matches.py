@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import zipfile
 from http import HTTPStatus
 from pathlib import Path
@@ -10,9 +11,10 @@ from types import SimpleNamespace
 
 import pytest
 import trio
+from msgspec import structs
 
 from arena.errors import WrongUse
-from arena.pages import Competition, PageMaker
+from arena.pages import PATHS, Competition, PageMaker
 from arena.pages.bots import bot_page
 from arena.portal import matches
 from arena.submissions import ScrimmageMatch
@@ -70,8 +72,8 @@ async def test_a_transcript_that_was_changed_is_refused_without_a_path(setting: 
     assert str(setting.competition.results) not in answer.text
 
 
-async def test_hosts_decide_about_logs_and_the_hosts_eyes(tmp_path: Path, played: Path) -> None:
-    setting = Setting(tmp_path, "[server]", 'logs = "none"', 'views = "host"')
+async def test_hosts_decide_about_logs(tmp_path: Path, played: Path) -> None:
+    setting = Setting(tmp_path, "[server]", 'logs = "none"')
     setting.play(played)
     await setting.join()
     page = (await setting.mia.get("team/match/results/1a")).text
@@ -80,6 +82,38 @@ async def test_hosts_decide_about_logs_and_the_hosts_eyes(tmp_path: Path, played
     assert (await setting.mia.get("team/match/results/1a/log")).status_code == HTTPStatus.NOT_FOUND
     with zipfile.ZipFile(io.BytesIO((await setting.mia.get("team/everything.zip")).content)) as archive:
         assert not [name for name in archive.namelist() if "/logs/" in name]
+    setting.close()
+
+
+PUBLIC = re.compile(r'(?:replay|story|transcript|picture)/[0-9a-f]{64}[^"#]*')
+"""Paths of what everybody may see of all seats of a match."""
+
+
+def public_paths(head: str) -> list[str]:
+    return [str(make(head)) for folder, make in PATHS.items() if folder != "card"]
+
+
+async def test_hosts_decide_when_everybody_sees_what_all_seats_saw(tmp_path: Path, played: Path) -> None:
+    """Until the tournament is over, nobody can fetch what is made of a whole transcript, even by its path."""
+    setting = Setting(tmp_path, "[server]", 'views = "own"')
+    setting.play(played)
+    await setting.join()
+    (part,) = setting.portal.parts
+    (head,) = {match.played.head for match in part.some([(0, 0)])}
+    page = (await setting.mia.get("team/match/results/1a")).text
+    assert "Replay as your bot saw it" in page
+    assert "as the host sees it" not in page
+    assert (await setting.mia.get("team/match/results/1a/replay")).status_code == HTTPStatus.OK
+    for path in ("results/match/1a.html", "results/matches.html", "results/watch.html", "results/"):
+        answer = await setting.mia.get(path)
+        assert answer.status_code == HTTPStatus.OK
+        assert not PUBLIC.search(answer.text)
+    for path in public_paths(head):
+        assert (await setting.stranger.get(path)).status_code == HTTPStatus.NOT_FOUND
+    part._read = (part.stamp(), structs.replace(part.overview(), finished=True))
+    for path in public_paths(head):
+        assert (await setting.stranger.get(path)).status_code == HTTPStatus.OK
+    assert "as the host sees it" in (await setting.mia.get("team/match/results/1a")).text
     setting.close()
 
 

@@ -181,6 +181,7 @@ class TestMethods:
         pages["a.html"] = Page(LONG)
         head, get = await clients.http.head("/a.html"), await clients.http.get("/a.html")
         assert 200 == head.status_code
+        assert get.headers.pop("x-request-id") != head.headers.pop("x-request-id")
         assert {**get.headers} == {**head.headers}
 
     @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE", "PROPFIND"])
