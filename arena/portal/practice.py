@@ -15,6 +15,8 @@ SHOWN = 50
 """Scrimmages on a page."""
 MOST_OPPONENTS = 20
 """Maximum opponents that a request names."""
+OTHERS = "opponent-"
+"""Start of the names of fields with the bots of further seats; empty: the first opponent."""
 DEFAULT_MATCHES = "2"
 
 
@@ -29,6 +31,7 @@ async def scrimmages_page(visit: Visit) -> Response:
         places=await portal.in_thread(lambda: _places(visit, found)),
         budget=await portal.in_thread(lambda: portal.scrimmages.budget(team)),
         opponents=await portal.in_ledgers(portal.scrimmages.opponents),
+        others=range(2, await portal.in_ledgers(portal.scrimmages.seats)),
         plays=visit.account.team_name in await portal.in_ledgers(portal.competition.competitors),
         queue=await portal.in_thread(portal.submissions.queue),
     )
@@ -43,8 +46,13 @@ def _places(visit: Visit, found: list[Scrimmage]) -> dict[int, Place | None]:
 async def ask(visit: Visit) -> Response:
     """Request a scrimmage, and lead to its page."""
     form = visit.form
+    first = form.get("opponent", "")
+    others = [bot for field, bot in form.items() if field.startswith(OTHERS)]
+    opponents = [first]
+    if any(others):
+        opponents += [bot or first for bot in others]
     # A field called `matches` would hide the form's method of this name from scripts.
-    found = await _ask(visit, [form.get("opponent", "")], form.get("count", DEFAULT_MATCHES))
+    found = await _ask(visit, opponents, form.get("count", DEFAULT_MATCHES))
     return visit.redirect(f"team/scrimmage/{found.public}")
 
 

@@ -134,6 +134,10 @@ class Scrimmages:
                     samples.append(name)
         return list(dict.fromkeys([*sorted(self._competition.competitors()), *samples]))
 
+    def seats(self) -> int:
+        """Return the number of seats of a match."""
+        return self._competition.tournament(self._competition.part_for("")).seats
+
     def ask(self, account: Account, opponents: Sequence[str], matches: int) -> Scrimmage:
         """Ask for matches of the team's bot, as it competes now.
 
@@ -251,8 +255,7 @@ class Scrimmages:
         self._accounts.audit("scrimmage failed", why, None, job.team)
 
     def _check_opponents(self, opponents: Sequence[str]) -> None:
-        part = self._competition.part_for("")
-        seats = self._competition.tournament(part).seats
+        seats = self.seats()
         if len(opponents) not in {1, seats - 1}:
             one = "one bot" if seats == 2 else f"one bot, or {seats - 1}"  # noqa: PLR2004 - of two players
             raise SubmissionRefused(f"opponents: give {one} for the other {pluralise(seats - 1, 'seat')}")

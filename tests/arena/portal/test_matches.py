@@ -206,6 +206,19 @@ async def test_what_cannot_be_played_is_refused_in_words(
     assert said in answer.text
 
 
+async def test_a_form_names_a_bot_for_each_seat_or_one_for_all(
+    open_field: Setting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(open_field.competition, "tournament", lambda _: SimpleNamespace(seats=5))
+    page = (await open_field.mia.get("team/scrimmages")).text
+    assert 3 == page.count('<option value="">the same</option>')
+    fields = {"opponent": HERONS, "opponent-2": "", "opponent-3": "mist_random", "opponent-4": "", "count": "1"}
+    for sent in (fields, fields | {"opponent-3": ""}):
+        assert (await open_field.mia.post("team/scrimmages/ask", **sent)).status_code == HTTPStatus.SEE_OTHER
+    for_all, each = open_field.portal.scrimmages.of_team(open_field.member(PANDAS).team or 0)
+    assert ((HERONS,), (HERONS, HERONS, "mist_random", HERONS)) == (for_all.opponents, each.opponents)
+
+
 async def test_programs_ask_for_practice_and_read_what_became_of_it(open_field: Setting) -> None:
     token = open_field.portal.accounts.new_token(open_field.member(PANDAS), "ci", "submit")
     async with open_field.program(token) as program:
