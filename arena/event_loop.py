@@ -11,6 +11,7 @@ from typing import TypeVar
 import trio
 
 from arena.errors import Stopped
+from arena.processes import LIFE_SECONDS, show_life
 from referee.linux.awake_clock import AwakeClock
 
 TWICE_SECONDS = 2.0
@@ -85,10 +86,18 @@ async def _until_stopped(play: Callable[[], Awaitable[AnswerT]], ctrl_c: int) ->
     caught: list[int] = []
     async with trio.open_nursery() as nursery:
         await nursery.start(_stop_at_signal, nursery.cancel_scope, caught, ctrl_c)
+        nursery.start_soon(_show_life)
         answer = await play()
         nursery.cancel_scope.cancel()
         return answer
     raise Stopped(caught[0])
+
+
+async def _show_life() -> None:
+    """Show that the event loop works, for a process of a server."""
+    while True:
+        show_life()
+        await trio.sleep(LIFE_SECONDS)
 
 
 async def _stop_at_signal(

@@ -10,6 +10,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import islice
+from pathlib import Path
+from time import CLOCK_BOOTTIME, clock_gettime
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
@@ -28,6 +30,35 @@ IDLE_SECONDS = 60.0
 """Seconds after which a side process without orders ends."""
 START_SECONDS = 20.0
 """Seconds that a side process may need to start, in addition to those for its first order."""
+LIFE = "ARENA_LIFE"
+"""Variable with the path of the file in which a process of a server shows that it lives."""
+LIFE_SECONDS = 10.0
+"""Seconds between two signs of life."""
+_own_life = (os.getpid(), os.environ.pop(LIFE, ""))
+"""That file, and the process that it is for: those that it starts are others."""
+
+
+def show_life(path: str = "") -> None:
+    """Write the machine's uptime into the file that shows that this process lives; nothing if it has none.
+
+    The uptime, and not the time: a clock that is set would make the process look dead, or alive for ever.
+    """
+    owner, own = _own_life
+    if path or (own and owner == os.getpid()):
+        with suppress(OSError):  # A full disk must not end the process.
+            file = os.open(path or own, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                os.pwrite(file, b"%016.3f" % clock_gettime(CLOCK_BOOTTIME), 0)
+            finally:
+                os.close(file)
+
+
+def seconds_without_life(path: Path) -> float:
+    """Return the seconds since the last sign of life in a file; 0 if there is none that can be read."""
+    try:
+        return max(0.0, clock_gettime(CLOCK_BOOTTIME) - float(path.read_bytes()[:32]))
+    except (OSError, ValueError):
+        return 0.0
 
 
 def ignore_pause_signals() -> None:

@@ -95,6 +95,7 @@ class Invitation(Struct, frozen=True):
 class AuditEntry(Struct, frozen=True):
     """An entry of the audit log."""
 
+    id: int
     at: str
     account: str | None
     """Name of the account; None for the arena itself and the command line."""
@@ -385,8 +386,9 @@ class Accounts:
             values.append(team)
         return self._db.rows(
             AuditEntry,
-            "SELECT audit.at, accounts.name AS account, teams.name AS team, audit.action, audit.detail FROM audit"  # noqa: S608 - constants
-            " LEFT JOIN accounts ON accounts.id = audit.account LEFT JOIN teams ON teams.id = audit.team"
+            "SELECT audit.id, audit.at, accounts.name AS account, teams.name AS team, audit.action, audit.detail"  # noqa: S608 - constants
+            " FROM audit LEFT JOIN accounts ON accounts.id = audit.account"
+            " LEFT JOIN teams ON teams.id = audit.team"
             f" WHERE {' AND '.join(where)} ORDER BY audit.id DESC LIMIT ?",
             *values,
             count,

@@ -276,8 +276,9 @@ def server_processes(file: Path, asked: ServeOptions) -> "tuple[ServerProcess, .
         playing += ["--key", str(asked.key)]
     kind = "season" if is_season(file) else "tournament"
     return (
-        ServerProcess("play", (*arena, kind, str(file), *playing, *log), ends=True),
-        ServerProcess("judge", (*arena, "judge", str(file), "--on", asked.on)),
+        ServerProcess("play", (*arena, kind, str(file), *playing, *log), ends=True, hangs_after=600),
+        # The longest that it does without a sign of life is a build, which may take ten minutes.
+        ServerProcess("judge", (*arena, "judge", str(file), "--on", asked.on), hangs_after=1_800),
         ServerProcess("serve", (*arena, "serve", str(file), "--teams", *serving, *log)),
     )
 

@@ -6,12 +6,15 @@ from starlette.responses import Response
 
 from arena.accounts import Team
 from arena.portal.entrance import number_in
+from arena.portal.operations import disk_of, play_states, server_complaints
 from arena.portal.team import own_submission, public_page, submission_log
 from arena.portal.visit import RouteTerms, Visit
 from arena.submissions import ENDED, STATES
 from arena.web import Refusal
 
 SHOWN = 100
+LATEST = 20
+"""Entries of the audit log on the first page."""
 LONGEST_ANNOUNCEMENT = 500
 
 
@@ -28,9 +31,21 @@ async def host_page(visit: Visit) -> Response:
         submissions=submissions,
         stuck=[each for each in submissions if each.failure and each.state not in ENDED],
         processes=portal.processes(),
-        log=await portal.in_thread(lambda: portal.accounts.audit_log(count=SHOWN)),
+        complaints=await portal.in_thread(lambda: server_complaints(portal.competition.server)),
+        disk=await portal.in_thread(lambda: disk_of(portal.competition.server)),
+        tournaments=await portal.in_ledgers(lambda: play_states(portal.parts)),
+        log=await portal.in_thread(lambda: portal.accounts.audit_log(count=LATEST)),
         longest=LONGEST_ANNOUNCEMENT,
     )
+
+
+async def log_page(visit: Visit) -> Response:
+    """Show what hosts and teams did, the latest first: a page of the audit log."""
+    before = visit.request.query_params.get("before")
+    number = None if before is None else number_in(before)
+    log = await visit.portal.in_thread(lambda: visit.portal.accounts.audit_log(before=number, count=SHOWN + 1))
+    older = log[SHOWN - 1].id if len(log) > SHOWN else None
+    return visit.page("audit", title="What hosts and teams did", log=log[:SHOWN], older=older)
 
 
 async def teams_page(visit: Visit) -> Response:
@@ -127,6 +142,7 @@ async def announce(visit: Visit) -> Response:
 
 ROUTES = (
     RouteTerms("host/", "host", host_page),
+    RouteTerms("host/log", "host", log_page),
     RouteTerms("host/teams", "host", teams_page),
     RouteTerms("host/teams/new", "host", new_team, "POST"),
     RouteTerms("host/teams/invite", "host", invite, "POST"),

@@ -85,6 +85,7 @@ class Portal:
         self.scrimmages = Scrimmages(self.database, competition.terms, competition=competition)
         self.parts: tuple[ServedCompetition, ...] = ()
         """The tournament, or the parts of the season that have begun, the latest first."""
+        self.meter = operations.Meter()
         self.packing: set[int] = set()
         """Teams whose archives are being made or sent."""
         self._change = 0

@@ -20,7 +20,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from arena.errors import SIGNALLED, WRONG_USE
-from arena.processes import PR_SET_PDEATHSIG
+from arena.processes import LIFE, LIFE_SECONDS, PR_SET_PDEATHSIG, seconds_without_life, show_life
 from arena.submissions import server_lock
 from arena.terminal import say
 from protocol.codec import encode
@@ -40,6 +40,9 @@ WELL_SECONDS = 60.0
 STOP_SECONDS = 60.0
 """Seconds in which a process must end once it was told to; then it is killed."""
 LONGEST_LINE = 4_000
+SUPERVISOR = "supervisor"
+HANGS_SECONDS = 60.0
+"""Seconds without a sign of life after which a process is taken to hang."""
 _PRCTL = ctypes.CDLL(None).prctl
 
 ProcessState = Literal["runs", "waits", "done", "stopped"]
@@ -55,6 +58,7 @@ class ProcessReport(Struct, frozen=True):
     starts: int = 0
     last: str = ""
     """How it ended last; empty if it has not."""
+    hangs_after: float = HANGS_SECONDS
 
     @property
     def text(self) -> str:
@@ -72,6 +76,8 @@ class ServerProcess(Struct, frozen=True):
     command: Sequence[str]
     ends: bool = False
     """True if its exit with 0 means that all is done, so that it is not started again."""
+    hangs_after: float = HANGS_SECONDS
+    """Seconds without a sign of life after which it is taken to hang."""
 
 
 class Supervisor:
@@ -82,7 +88,10 @@ class Supervisor:
         self._processes = processes
         self._folder = folder
         self._log = log
-        self._reports = {each.name: ProcessReport(each.name, "waits", _now()) for each in processes}
+        self._reports = {
+            each.name: ProcessReport(each.name, "waits", _now(), hangs_after=each.hangs_after)
+            for each in processes
+        }
 
     async def run(self) -> None:
         """Keep all processes running until cancelled; then tell them to stop, and wait for their end."""
@@ -90,6 +99,9 @@ class Supervisor:
             async with trio.open_nursery() as nursery:
                 for process in self._processes:
                     nursery.start_soon(self._keep, process)
+                while True:
+                    show_life(str(_life_of(self._folder, SUPERVISOR)))
+                    await trio.sleep(LIFE_SECONDS)
         finally:
             for name in self._reports:
                 self._report(name, "stopped")
@@ -116,12 +128,15 @@ class Supervisor:
 
     async def _run_once(self, process: ServerProcess) -> int:
         """Run a process until it ends; return its exit code, negative for a signal."""
+        life = str(_life_of(self._folder, process.name))
+        show_life(life)
         # Started by the main thread: the kernel tells a process of the end of the thread that started it.
         child = subprocess.Popen(  # noqa: ASYNC220, S603 - at once, and our own words
             process.command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
+            env=os.environ | {LIFE: life},
             start_new_session=True,
             preexec_fn=_stop_with_parent,  # noqa: PLW1509 - it makes one system call
         )
@@ -159,7 +174,7 @@ class Supervisor:
         starts = before.starts + (state == "runs")
         if last is None:
             last = before.last
-        self._reports[name] = ProcessReport(name, state, _now(), pid, starts, last)
+        self._reports[name] = replace(before, state=state, since=_now(), pid=pid, starts=starts, last=last)
         with suppress(OSError):  # A full disk must not end it.
             write_bytes_whole(self._folder / PROCESSES, encode(list(self._reports.values())), MODE)
 
@@ -189,6 +204,26 @@ def read_reports(folder: Path) -> list[ProcessReport]:
         if each.pid is not None and not _is_there(each.pid):
             reports[number] = replace(each, state="stopped", pid=None)
     return reports
+
+
+def complaints(folder: Path) -> list[str]:
+    """Return a line for each process of this process's supervisor that does not work, and for the supervisor.
+
+    There is none for a process that runs without a supervisor, whatever an earlier one has left.
+    """
+    reports = read_reports(folder)
+    if os.getpid() not in {each.pid for each in reports}:
+        return []
+    found = [f"{each.name} {each.text}" for each in reports if each.state in {"waits", "stopped"}]
+    for each in [ProcessReport(SUPERVISOR, "runs", ""), *reports]:
+        quiet = seconds_without_life(_life_of(folder, each.name))
+        if each.state == "runs" and quiet > each.hangs_after:
+            found.append(f"{each.name} hangs: no sign of life for {quiet:.0f} s")
+    return found
+
+
+def _life_of(folder: Path, name: str) -> Path:
+    return folder / f"{name}.life"
 
 
 def _is_there(pid: int) -> bool:

@@ -218,6 +218,15 @@ class Jobs:
             return None
         return max(0.0, _seconds(self._db.now(), due))
 
+    def seconds_waited(self) -> float:
+        """Return the seconds for which the oldest job has waited; 0 if none waits."""
+        since = self._db.value("SELECT min(created) FROM jobs WHERE ended IS NULL AND holder IS NULL")
+        return 0.0 if since is None else max(0.0, _seconds(since, self._db.now()))
+
+    def failed(self) -> int:
+        """Return the number of jobs that the arena failed at and will try again."""
+        return int(self._db.value("SELECT count(*) FROM jobs WHERE ended IS NULL AND failure IS NOT NULL"))
+
     def waiting_by_kind(self) -> dict[JobKind, int]:
         """Return the number of jobs that wait, of each kind."""
         found: dict[JobKind, int] = dict.fromkeys(get_args(JobKind), 0)

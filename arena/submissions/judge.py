@@ -20,6 +20,7 @@ import msgspec
 from msgspec import Struct
 
 from arena.errors import MachineCannot, Stopped, WrongUse, cannot_write, reason_of
+from arena.processes import show_life
 from arena.schedule import Entered, entered
 from arena.submissions.competition import Competition, NoMore, NotYet, OpenPart
 from arena.submissions.entering import OpenField, open_field
@@ -132,6 +133,7 @@ class Judge:
         """
         cleaned = -HOUSEKEEPING_SECONDS
         while True:
+            show_life()
             try:
                 if time.monotonic() - cleaned >= HOUSEKEEPING_SECONDS:
                     self._submissions.remove_old()

@@ -23,7 +23,7 @@ from arena.tournament.entries import (
     keep_begun,
     keep_entry,
 )
-from arena.tournament.ledger import Ledger, LedgerTimes
+from arena.tournament.ledger import AttemptCounts, Ledger, LedgerTimes
 from arena.tournament.notices import Notify, open_notices
 from arena.tournament.observers import Gauge
 from arena.tournament.provenance import Terms, begin_or_go_on, drawn_seed, left_out_now, terms_of

@@ -98,6 +98,22 @@ class EndedAttempt(Struct, frozen=True, array_like=True):
     """The transcript's last hash; None: the attempt is void."""
 
 
+class AttemptCounts(Struct, frozen=True, array_like=True):
+    """Sums over some attempts that have ended, in which those that were interrupted are not void."""
+
+    last: int
+    """Id of the last of them; of the last before them if there is none."""
+    played: int = 0
+    void: int = 0
+    windows: int = 0
+    """Windows of all seats; so are the next."""
+    defaults: int = 0
+    late: int = 0
+    """Windows whose answers came too late."""
+    failed: int = 0
+    """Seats whose conduct was not `ok`."""
+
+
 class LedgerTimes(Struct, frozen=True, kw_only=True):
     """Times of matches, as wall time in ISO 8601, in UTC."""
 
@@ -470,6 +486,43 @@ class Ledger(LedgerFile):
             ended=tuple(chain.from_iterable(ended)),
             under_way=tuple(under_way),
         )
+
+    def last_settled(self) -> int:
+        """Return the id of the attempt up to which all have ended, or are not of the last `RECENT`."""
+        ((last,),) = self._read(
+            "SELECT coalesce((SELECT min(id) - 1 FROM attempts WHERE ended IS NULL"
+            " AND id > (SELECT max(id) FROM attempts) - ?), (SELECT max(id) FROM attempts), 0)",
+            RECENT,
+        )
+        return int(last)
+
+    def counts(self, after: int) -> AttemptCounts:
+        """Return sums over the attempts with an id greater than `after`, up to `last_settled`."""
+        ((*found,),) = self._read(
+            "SELECT coalesce(max(id), ?), count(played), count(*) FILTER (WHERE void != ?),"
+            " coalesce(sum((SELECT sum(value) FROM json_each(played, '$.windows'))), 0),"
+            " coalesce(sum((SELECT sum(value) FROM json_each(played, '$.defaults'))), 0),"
+            " coalesce(sum((SELECT sum(value ->> '$.late') FROM json_each(reports))), 0),"
+            " coalesce(sum((SELECT count(*) FROM json_each(played, '$.conduct') WHERE value != ?)), 0)"
+            " FROM attempts WHERE id > ? AND id <= ?",
+            after,
+            INTERRUPTED,
+            Conduct.OK.value,
+            after,
+            self.last_settled(),
+        )
+        with self._errors_as_exits():
+            return msgspec.convert(found, AttemptCounts)
+
+    def void_series(self) -> tuple[int, str]:
+        """Return the number of void attempts since the last match that was played, and the reason of the last."""
+        ((count, last),) = self._read(
+            "SELECT count(*), max(id) FROM attempts WHERE void != ?"
+            " AND id > coalesce((SELECT id FROM attempts WHERE played IS NOT NULL ORDER BY id DESC LIMIT 1), 0)",
+            INTERRUPTED,
+        )
+        reason = self._read("SELECT void FROM attempts WHERE id = ?", last)
+        return int(count), str(reason[0][0]) if reason else ""
 
     def recent_blocks(self, count: int) -> list[tuple[int, str]]:
         """Return the latest blocks that count, each with the end of its last match; newest first.

@@ -18,7 +18,7 @@ from arena.schedule.blocks import ScheduledMatch
 from arena.schedule.fields import Extended, FieldChange, Withdrawn
 from arena.schedule.round_robin import round_robin
 from arena.tournament import ledger_file
-from arena.tournament.ledger import INTERRUPTED, MOST_EVENTS, Ledger
+from arena.tournament.ledger import INTERRUPTED, MOST_EVENTS, AttemptCounts, Ledger
 from arena.tournament.ledger_file import EVENTS, SCHEMA
 from referee.host.plan import AttemptResult, Plan
 from tests.arena.ledgers import OpenLedger
@@ -81,6 +81,22 @@ def test_results_can_be_gone_through_a_few_at_a_time(ledger: Ledger) -> None:
         last = (rows[-1][0].block, rows[-1][0].seating)
         found += [(played.block, played.seating) for played, _, _ in rows]
     assert [(match.block, match.seating) for match in matches] == found
+
+
+def test_attempts_are_summed_once_each_and_interrupted_ones_are_not_void(ledger: Ledger) -> None:
+    finish(ledger, FIRST)
+    assert 1 == ledger.last_settled()
+    under_way = ledger.try_match(SECOND, FOLDER, "m")
+    ledger.void(ledger.try_match(SECOND, FOLDER, "m"), "no memory")
+    first = ledger.counts(0)
+    assert first == AttemptCounts(1, played=1, windows=first.windows, defaults=first.defaults)
+    assert AttemptCounts(1) == ledger.counts(1)
+    assert (1, "no memory") == ledger.void_series()
+    ledger.give_up_unfinished()
+    assert AttemptCounts(3, void=1) == ledger.counts(1)
+    assert under_way.id == 2
+    finish(ledger, SECOND)
+    assert (0, "") == ledger.void_series()
 
 
 def test_a_result_keeps_who_sat_where_and_the_hash_of_its_transcript(ledger: Ledger) -> None:
