@@ -69,7 +69,7 @@ def command(file: Path, *, asked: JudgeOptions) -> None:
         judge = Judge(
             lambda: Competition.read(file, asked.results),
             submissions,
-            MachineExaminer(where, competition.server / JUDGING, terms.build_seconds),
+            MachineExaminer(where, competition.server / JUDGING, terms),
             ScrimmagePlayer(competition, scrimmages, where),
             holder=holder,
         )

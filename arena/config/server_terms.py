@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from referee.bot_folder import MOST_MB
 from referee.match import NotNegative, Positive
 
 MOST_SUBMISSIONS = 1_000
@@ -30,6 +31,8 @@ class ServerTerms(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     """Maximum submissions of a team that are not judged yet."""
     upload_mb: Annotated[int, Meta(ge=1, le=MOST_UPLOAD_MB)] = 50
     """Maximum megabytes of an uploaded archive."""
+    unpacked_mb: Annotated[int, Meta(ge=1, le=MOST_MB)] = 500
+    """Maximum megabytes of an archive's files together, once they are unpacked."""
     build_seconds: Positive = 600
     """Maximum seconds of processor time for the build of a submission."""
     versions_kept: Positive = 10

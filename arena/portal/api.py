@@ -29,7 +29,7 @@ def submission_json(submission: Submission, place: Place | None = None) -> dict[
         "entered": submission.entered,
         "place": None if place is None else place.text,
         "verdict": submission.verdict,
-        "delayed": submission.failure,
+        "delayed": bool(submission.failure),
     }
 
 

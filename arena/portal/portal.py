@@ -124,6 +124,8 @@ class Portal:
             await trio.sleep(LOOK_SECONDS)
 
     async def _look(self) -> None:
+        # Also here, since a judge that hangs reports nothing.
+        await self.in_thread(self.submissions.report_late)
         number = await self.in_thread(self.submissions.change_number)
         text = await self.in_thread(self._read_announcement)
         await self.show_published()

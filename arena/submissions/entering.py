@@ -203,7 +203,15 @@ def _of_stage(cup: Path, results: Path | None) -> Tournament:
     return tournament_as_begun(season, parts[results.name], results.name)
 
 
-def bot_in(tournament: Tournament, path: Path, called: str, *, inside: Path | None = None) -> Entry:
+def bot_in(
+    tournament: Tournament,
+    path: Path,
+    called: str,
+    *,
+    inside: Path | None = None,
+    most_mb: int = MOST_MB,
+    reserve_mb: int = 0,
+) -> Entry:
     """Return the bot of a folder or an archive.
 
     Args:
@@ -211,6 +219,8 @@ def bot_in(tournament: Tournament, path: Path, called: str, *, inside: Path | No
         path: the folder or the archive.
         called: its name in errors.
         inside: folder in which the archive is unpacked; None: that for temporary files.
+        most_mb: maximum megabytes of an archive's files together, beside the tournament's own cap.
+        reserve_mb: megabytes of the disk that stay free, beside the bot and its copies.
 
     Raises:
         WrongUse: it may not play in this tournament.
@@ -221,9 +231,14 @@ def bot_in(tournament: Tournament, path: Path, called: str, *, inside: Path | No
         place = path
         try:
             if not path.is_dir():
-                most_mb, most_files = caps.size_mb or MOST_MB, caps.files or MOST_FILES
                 place = stack.enter_context(
-                    unpacked_upload(path, most_mb=most_mb, most_files=most_files, inside=inside)
+                    unpacked_upload(
+                        path,
+                        most_mb=min(caps.size_mb or MOST_MB, most_mb),
+                        most_files=caps.files or MOST_FILES,
+                        inside=inside,
+                        reserve_mb=reserve_mb,
+                    )
                 )
             return find_entrant(tournament, folder_name(place), called)
         except UploadError as error:

@@ -17,12 +17,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from arena.checks import Trial, TrialSummary, never_started, order, play_trials, players_at, summarise_trials
-from arena.config import Tournament, random_bot
+from arena.config import ServerTerms, Tournament, random_bot
 from arena.errors import MachineCannot, WrongUse, writing
 from arena.submissions.entering import bot_in
 from arena.submissions.verdict import Margin, MatchSummary, Step, StepName, margins_of
 from arena.workers import Placement, PoolSetup, WorkerPool, ready, workers_kept
-from referee.bot_folder import BotFolder, find_bot
+from referee.bot_folder import MEGABYTE, BotFolder, cache_folder, find_bot
 from referee.games import GAMES
 from referee.host import SandboxedBot
 from referee.linux.files import FOLDER_MODE, open_regular, write_bytes_whole
@@ -36,6 +36,8 @@ MOST_VOID = 5
 """Maximum number of starts that the machine delayed; with more it is too busy to judge."""
 MATCH_SECONDS, START_SECONDS = 30.0, 5.0
 """Maximum seconds of the check match and of the other matches, in addition to the start-up time."""
+RESERVE_MB = 500
+"""Megabytes of the disk that stay free when an archive is unpacked or a bot is built, for matches that count."""
 MOST_LOG_BYTES = 1_000_000
 MOST_LOGS = 16
 BUILD_LOG = "build.log"
@@ -89,13 +91,16 @@ class Examiner(Protocol):
 class MachineExaminer:
     """Examines on this machine; matches may be played on a cluster."""
 
-    def __init__(self, where: Placement, scratch: Path, build_seconds: int) -> None:
+    def __init__(
+        self, where: Placement, scratch: Path, terms: ServerTerms, *, reserve_mb: int = RESERVE_MB
+    ) -> None:
         """Create an examiner.
 
         Args:
             where: place of the matches.
             scratch: folder for temporary files, which nobody else uses; what is in it is removed.
-            build_seconds: maximum seconds of processor time for a build.
+            terms: the terms of the competition's server.
+            reserve_mb: megabytes of the disk that stay free, for matches that count.
 
         Raises:
             WrongUse: the folder cannot be written.
@@ -105,7 +110,8 @@ class MachineExaminer:
         if where.on == "local":
             self._where = replace(self._where, concurrency=1, workers=1)
         self._scratch = scratch
-        self._build_seconds = build_seconds
+        self._terms = terms
+        self._reserve_mb = reserve_mb
         with writing(scratch):
             shutil.rmtree(scratch, ignore_errors=True)
             scratch.mkdir(FOLDER_MODE, parents=True)
@@ -114,7 +120,14 @@ class MachineExaminer:
         """See `Examiner`."""
         with _step("unpack", found):
             try:
-                bot = bot_in(tournament, archive, label, inside=self._scratch)
+                bot = bot_in(
+                    tournament,
+                    archive,
+                    label,
+                    inside=self._scratch,
+                    most_mb=self._terms.unpacked_mb,
+                    reserve_mb=self._reserve_mb,
+                )
             except WrongUse as error:
                 raise Unfit(_as_told(error.format_message(), label)) from None
         assert isinstance(bot, BotFolder)  # noqa: S101 - an archive names no key
@@ -124,6 +137,7 @@ class MachineExaminer:
         """See `Examiner`."""
         if not bot.build:
             return
+        self._check_room(bot.build_limits.scratch_mb)
         isolation = tournament.form.isolation
         failed: dict[int, str] = {}
         log = log_of(bot, isolation)
@@ -133,9 +147,19 @@ class MachineExaminer:
         _keep_log(log, logs / BUILD_LOG)
         if failed:
             raise Unfit(failed[0].replace(str(log), BUILD_LOG))
-        if found.cpu_seconds - before > self._build_seconds:
+        if found.cpu_seconds - before > self._terms.build_seconds:
             used = f"{found.cpu_seconds - before:.0f} s of processor time"
-            raise Unfit(f"build: used {used}; {self._build_seconds} s are the most here")
+            raise Unfit(f"build: used {used}; {self._terms.build_seconds} s are the most here")
+
+    def _check_room(self, megabytes: int) -> None:
+        """Check that the reserve stays free on the disk of the cache, beside what a step may write there.
+
+        Raises:
+            MachineCannot: it does not.
+        """
+        needed = self._reserve_mb + megabytes
+        if shutil.disk_usage(cache_folder()).free < needed * MEGABYTE:
+            raise MachineCannot(f"{cache_folder()}: less than {needed} MB are free")
 
     def start(self, tournament: Tournament, bot: BotFolder, label: str, logs: Path, found: Findings) -> None:
         """See `Examiner`."""

@@ -26,6 +26,8 @@ LONGEST_FAILURE = 1_000
 _WAITING = "SELECT id, kind, team, competition, created FROM jobs WHERE ended IS NULL AND holder IS NULL"
 PAUSED = "judge paused"
 """Key of the setting."""
+GOES_ON = "judge goes on"
+"""Action in the log of hosts' actions when the judge is no longer paused."""
 MINUTE = 60
 _ENDINGS = {1: "st", 2: "nd", 3: "rd"}
 
@@ -86,6 +88,10 @@ class _Span(Struct, frozen=True):
 class _Kind(Struct, frozen=True):
     kind: JobKind
     count: int
+
+
+class _Subject(Struct, frozen=True):
+    subject: int
 
 
 class _Shared(Struct, frozen=True):
@@ -184,6 +190,34 @@ class Jobs:
             job,
         )
         return attempts == TOLD_AFTER
+
+    def note_failure(self, kind: JobKind, subject: int, failure: str) -> None:
+        """Record why a job is not done, unless it failed before. Call it within a change of the database."""
+        self._db.update(
+            "UPDATE jobs SET failure = coalesce(failure, ?) WHERE kind = ? AND subject = ? AND ended IS NULL",
+            failure,
+            kind,
+            subject,
+        )
+
+    def late(self, before: str, reported: str) -> list[int]:
+        """Return the submissions whose jobs have not ended and are older than a time.
+
+        Args:
+            before: the time. None is late if the judge was paused since then.
+            reported: text of an event that late submissions get; those that have it are left out.
+        """
+        found = self._db.rows(
+            _Subject,
+            "SELECT subject FROM jobs WHERE ended IS NULL AND kind = 'submission' AND created < ? AND NOT EXISTS"
+            " (SELECT 1 FROM submission_events WHERE submission = jobs.subject AND text = ?) ORDER BY id",
+            before,
+            reported,
+        )
+        if not found or self.paused:
+            return []
+        resumed = self._db.value("SELECT max(at) FROM audit WHERE action = ?", GOES_ON)
+        return [] if resumed is not None and resumed > before else [each.subject for each in found]
 
     def held(self) -> list[Job]:
         """Return the jobs that some process has taken, dead or alive."""

@@ -25,8 +25,8 @@ from arena.schedule import Entered, entered
 from arena.submissions.competition import Competition, NoMore, NotYet, OpenPart
 from arena.submissions.entering import OpenField, open_field
 from arena.submissions.examiner import Examiner, Findings, Unfit
-from arena.submissions.jobs import TOLD_AFTER, Job
-from arena.submissions.records import State, Submission, Submissions
+from arena.submissions.jobs import TOLD_AFTER, Job, about
+from arena.submissions.records import LATE_SECONDS, State, Submission, Submissions
 from arena.submissions.scrimmages import ScrimmagePlayer
 from arena.submissions.verdict import Verdict
 from arena.terminal import say
@@ -156,6 +156,8 @@ class Judge:
         """
         self._give_up_dead()
         self._enter_waiting()
+        for found in self._submissions.report_late():
+            self._tell(f"{found.bot}: no verdict for {about(LATE_SECONDS)}: see the host's page")
         job = self._submissions.jobs.take(self._holder, scrimmages=self._has_room())
         if job is None:
             return False

@@ -16,7 +16,7 @@ from msgspec import Struct
 from arena.accounts import DAY, Account, Accounts, Database
 from arena.config import ServerTerms
 from arena.quantities import pluralise
-from arena.submissions.jobs import Job, Jobs, Place, Queue
+from arena.submissions.jobs import GOES_ON, Job, Jobs, Place, Queue, about
 from arena.submissions.store import SubmissionRefused, Upload, UploadStore
 from arena.submissions.verdict import Verdict
 from referee.bot_folder import MEGABYTE
@@ -37,6 +37,10 @@ REFUSED_KEPT_DAYS = 30
 YOUNG_SECONDS = 3_600.0
 """Seconds for which an upload without a submission stays."""
 TROUBLE = "the arena could not judge it"
+REPORTED = f"{TROUBLE}; the host is told, and it will try again"
+LATE_SECONDS = 3_600.0
+"""Seconds without a verdict after which the host is told of a submission."""
+LATE = "no verdict after {}: it waits in the queue, or the judge does not work"
 
 
 class Submission(Struct, frozen=True, kw_only=True):
@@ -223,19 +227,19 @@ class Submissions:
                 upload.size,
                 self._db.now(),
             )
+            text = "received"
+            if earlier is not None:
+                text = f"received; the same archive as that of {earlier.created[:16].replace('T', ' ')} UTC"
             submission = self._insert(
                 account,
                 upload.hash,
+                text,
                 bot=label,
                 note=printable(note),
                 filename=printable_name(filename)[:LONGEST_FILENAME],
                 request=request,
                 counts=True,
             )
-            text = "received"
-            if earlier is not None:
-                text = f"received; the same archive as that of {earlier.created[:16].replace('T', ' ')} UTC"
-            self._note(submission.id, "received", text)
             self._accounts.audit("submitted", submission.public, account, team)
         return Receipt(submission=submission, repeated=False, same_as="" if earlier is None else earlier.public)
 
@@ -262,9 +266,11 @@ class Submissions:
             self._check_in_flight(team)
             if submission.removed or not self.store.path(submission.upload).exists():
                 raise SubmissionRefused("its archive was removed, as older ones are: submit it again", "late")
+            day = submission.created[:16].replace("T", " ")
             restored = self._insert(
                 by,
                 submission.upload,
+                f"received: the version of {day} UTC again",
                 bot=label,
                 note=submission.note,
                 filename=submission.filename,
@@ -272,8 +278,6 @@ class Submissions:
                 counts=False,
                 restores=submission.restores or submission.id,
             )
-            day = submission.created[:16].replace("T", " ")
-            self._note(restored.id, "received", f"received: the version of {day} UTC again")
             self._accounts.audit("restored", submission.public, by, team)
         return restored
 
@@ -318,7 +322,7 @@ class Submissions:
         """Let the judge begin nothing more, or go on."""
         with self._db.change():
             self.jobs.pause(paused=paused)
-            self._accounts.audit("judge paused" if paused else "judge goes on", "", by, None)
+            self._accounts.audit("judge paused" if paused else GOES_ON, "", by, None)
 
     def publish(self, submission: Submission, by: Account, *, published: bool = True) -> None:
         """Let everybody download a submission, or end that."""
@@ -497,11 +501,29 @@ class Submissions:
             )
             text = f"{TROUBLE}: it will try again; this does not count against your quota"
             if told:
-                text = f"{TROUBLE}; the host is told, and it will try again"
+                text = REPORTED
                 number = pluralise(found.attempts, "attempt")
                 self._accounts.audit("judge failed", f"{found.public}: {number}: {why}", None, found.team)
             self._note(submission, "received", text)
             return told
+
+    def report_late(self) -> list[Submission]:
+        """Tell the host and the team of submissions without a verdict for `LATE_SECONDS`, once of each.
+
+        They count against no quota then. Nothing is late while the host has paused the judge.
+
+        Returns:
+            The submissions that were reported now.
+        """
+        with self._db.change():
+            late = self.jobs.late(self._db.after(-LATE_SECONDS), REPORTED)
+            found = [each for each in map(self.by_id, late) if each is not None and not each.is_over]
+            why = LATE.format(about(LATE_SECONDS))
+            for each in found:
+                self.jobs.note_failure("submission", each.id, why)
+                self._db.update("UPDATE submissions SET counts = 0 WHERE id = ?", each.id)
+                self._report(each, why)
+        return found
 
     def put_back(self, job: Job) -> None:
         """Let a job wait again that was stopped in order."""
@@ -511,8 +533,11 @@ class Submissions:
     def tell_host(self, submission: Submission, why: str) -> None:
         """Tell the host, and the team without the reason, that the arena fails at a submission again and again."""
         with self._db.change():
-            self._note(submission.id, submission.state, f"{TROUBLE}; the host is told, and it will try again")
-            self._accounts.audit("judge failed", f"{submission.public}: {why}", None, submission.team)
+            self._report(submission, why)
+
+    def _report(self, submission: Submission, why: str) -> None:
+        self._note(submission.id, submission.state, REPORTED)
+        self._accounts.audit("judge failed", f"{submission.public}: {why}", None, submission.team)
 
     def note_start(self, submission: int, attempt: int) -> None:
         """Write the event that the judge works at a submission."""
@@ -624,7 +649,8 @@ class Submissions:
         )
         return int(found or 0)
 
-    def _insert(self, account: Account, upload: str, *, counts: bool, **columns: Any) -> Submission:
+    def _insert(self, account: Account, upload: str, text: str, *, counts: bool, **columns: Any) -> Submission:
+        """Record a submission with its job and its first event, whose text is given."""
         now = self._db.now()
         public = new_public()
         id_ = self._db.insert(
@@ -641,15 +667,17 @@ class Submissions:
             **columns,
         )
         self.jobs.add("submission", id_, account.team or 0, self._competition)
+        self._note(id_, "received", text, now)
         found = self.by_id(id_)
         assert found is not None  # noqa: S101
         return found
 
-    def _note(self, submission: int, state: State, text: str) -> None:
+    def _note(self, submission: int, state: State, text: str, at: str | None = None) -> None:
+        """Write an event; its time is `at`, or now."""
         self._db.insert(
             "submission_events",
             submission=submission,
-            at=self._db.now(),
+            at=at or self._db.now(),
             state=state,
             text=text[:LONGEST_TEXT],
         )

@@ -14,6 +14,7 @@ Authors upload ZIP and tar files, of which Python's readers have no limits eithe
 import errno
 import io
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -45,7 +46,11 @@ MOST_SECONDS = 60
 """Maximum seconds of processor time for unpacking."""
 SHORTAGE = 3
 """Exit code of the process that unpacks if the machine lacks a resource; it prints the number of the error."""
+COPIES = 2
+"""Number of copies that are made of an unpacked bot: in the cache, and among a competition's entries."""
 LONGEST_COMPLAINT = 500
+_KILLED = (-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP)
+"""Return codes of a process that somebody has ended; too much time or memory has others."""
 PATIENCE_SECONDS = 300
 """Maximum seconds of wall time for unpacking; generous, since the machine may be busy."""
 
@@ -160,7 +165,12 @@ def is_upload(path: Path) -> bool:
 
 @contextmanager
 def unpacked_upload(
-    archive: Path, *, most_mb: int = MOST_MB, most_files: int = MOST_FILES, inside: Path | None = None
+    archive: Path,
+    *,
+    most_mb: int = MOST_MB,
+    most_files: int = MOST_FILES,
+    inside: Path | None = None,
+    reserve_mb: int = 0,
 ) -> Iterator[Path]:
     """Unpack an archive; yield the folder of the bot in it, which is removed when the block ends.
 
@@ -171,13 +181,14 @@ def unpacked_upload(
         most_mb: the maximum megabytes of all its files together.
         most_files: the maximum number of files.
         inside: the folder in which it is unpacked; None: that for temporary files.
+        reserve_mb: the megabytes of that folder's disk that stay free, also when the bot is copied.
 
     Raises:
         UploadError: it cannot be read, or has content that is not allowed.
         OSError: the machine lacks memory, disk or another resource.
     """
     with tempfile.TemporaryDirectory(prefix="arena-upload-", dir=inside, ignore_cleanup_errors=True) as folder:
-        _unpack_apart(archive, Path(folder), most_mb * MEGABYTE, most_files)
+        _unpack_apart(archive, Path(folder), (most_mb * MEGABYTE, most_files, reserve_mb * MEGABYTE))
         yield _bot_in(Path(folder))
 
 
@@ -188,16 +199,16 @@ def _bot_in(folder: Path) -> Path:
     inner = [each for each in folder.iterdir() if each.is_dir()]
     if len(inner) == 1 and (inner[0] / FILE).is_file():
         return inner[0]
-    raise UploadError(f"has no {FILE}, neither at its top nor in its only folder")
+    raise UploadError(f"the archive has no {FILE}, neither at its top nor in its only folder")
 
 
-def _unpack_apart(archive: Path, into: Path, most_bytes: int, most_files: int) -> None:
-    """Unpack in a separate process. Raises as `unpacked_upload`."""
+def _unpack_apart(archive: Path, into: Path, bounds: tuple[int, ...]) -> None:
+    """Unpack in a separate process, within its bounds. Raises as `unpacked_upload`."""
     try:
         file = open_regular(archive, follow=False)
     except (OSError, ValueError) as error:
-        raise UploadError(f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    command = [sys.executable, "-m", "referee.bot_folder.unpacking", str(into), str(most_bytes), str(most_files)]
+        raise UploadError(f"the archive cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    command = [sys.executable, "-m", "referee.bot_folder.unpacking", str(into), *map(str, bounds)]
     with file:
         try:
             done = subprocess.run(  # noqa: S603 - our own interpreter, and our own words
@@ -208,7 +219,10 @@ def _unpack_apart(archive: Path, into: Path, most_bytes: int, most_files: int) -
             raise TimeoutError(errno.ETIMEDOUT, f"took more than {PATIENCE_SECONDS} s to unpack") from None
     if done.returncode == SHORTAGE:
         raise OSError(int(done.stdout), os.strerror(int(done.stdout)), str(into))
+    if done.returncode in _KILLED:
+        raise InterruptedError(errno.EINTR, "the process that unpacks was ended by a signal", str(into))
     if done.returncode == 1:
         raise UploadError(printable(done.stdout.decode(errors="replace").strip()[:LONGEST_COMPLAINT]))
     if done.returncode != 0:
-        raise UploadError(f"takes more than {MOST_SECONDS} s or {MOST_MEMORY // MEGABYTE} MB of memory to unpack")
+        most = f"{MOST_SECONDS} s of processor time or {MOST_MEMORY // MEGABYTE} MB of memory"
+        raise UploadError(f"the archive takes more than {most} to unpack")

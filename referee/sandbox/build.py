@@ -34,6 +34,7 @@ from referee.bot_folder import (
 from referee.display_text import printable
 from referee.linux.files import locked
 from referee.linux.processes import signal_name
+from referee.linux.shortage import SHORTAGES
 from referee.sandbox import build_process
 from referee.sandbox.build_process import BuildResult
 from referee.sandbox.host_machine import PROJECT, Isolation, importable, outside_code, this_machine
@@ -197,6 +198,8 @@ def _keep(bot: BotFolder, ended: BuildResult, result: Path) -> str:
         finally:
             os.close(workshop)
     except (ContentError, OSError) as error:
+        if isinstance(error, OSError) and error.errno in SHORTAGES:
+            raise
         raise BotFolderError(f"{bot.given}: build: what it made cannot be kept: {error}") from None
 
 

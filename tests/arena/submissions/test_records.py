@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from arena.config import ServerTerms
+from arena.submissions.records import REPORTED
 from arena.submissions.store import SubmissionRefused
 from tests.arena.submissions.servers import MEGABYTE, Server, hash_of
 
@@ -123,6 +124,28 @@ def test_what_the_arena_fails_at_is_tried_again_and_counts_against_no_quota(tmp_
         quota = server.submissions.quota(mia.team or 0)
         assert (quota.used_today, quota.in_flight) == (0, 0)
         server.submit(mia, b"2")
+
+
+def test_without_a_verdict_for_an_hour_the_host_and_the_team_are_told_once(tmp_path: Path) -> None:
+    with closing(Server(tmp_path, ServerTerms(submissions_per_day=1))) as server:
+        mia, host = server.member(), server.accounts.accept(server.accounts.invite(None), "Hana")
+        found = server.submit(mia, b"1")
+        server.submit(server.member("Blue Whales"), b"2")
+        server.database.update("UPDATE jobs SET created = ? WHERE subject = ?", "2020-01-01T00:00:00", found.id)
+        server.submissions.pause(host, paused=True)
+        assert [] == server.submissions.report_late()
+        server.submissions.pause(host, paused=False)
+        assert [] == server.submissions.report_late()
+        server.database.update("UPDATE audit SET at = ?", "2020-01-01T00:00:00")
+        assert [found.id] == [each.id for each in server.submissions.report_late()]
+        assert [] == server.submissions.report_late()
+        now = server.submissions.by_id(found.id)
+        assert now is not None
+        assert (False, True) == (now.counts, "no verdict after 60 min" in now.failure)
+        assert REPORTED == server.submissions.events(found)[-1].text
+        assert "judge failed" == server.accounts.audit_log()[0].action
+        assert server.submissions.jobs.take("judge") is not None
+        server.submit(mia, b"3")
 
 
 def test_a_failed_job_waits_longer_each_time(server: Server) -> None:

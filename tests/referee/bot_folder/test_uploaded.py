@@ -3,16 +3,21 @@
 import io
 import os
 import stat
+import sys
 import tarfile
 import zipfile
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from referee.bot_folder import unpacking
 from referee.bot_folder.archive import ENDINGS, UploadError, is_upload, label_of_upload, unpacked_upload
-from referee.bot_folder.content import MOST_FILES, MOST_MB
+from referee.bot_folder.content import MEGABYTE, MOST_FILES, MOST_MB, size_of
 from referee.bot_folder.manifest import read_bot
+from referee.bot_folder.unpacking import NO_ARCHIVE
 
 MANIFEST = b'name = "a"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n'
 GOOD = {"bot.toml": MANIFEST, "bot.py": b"1"}
@@ -95,19 +100,71 @@ def test_a_name_that_a_bot_may_not_have_is_refused(tmp_path: Path, name: str, sa
     assert not (tmp_path.parent / "bot.toml").exists()
 
 
-@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE])
+TAR_KINDS = {
+    tarfile.SYMTYPE: "odd: is a link, and neither a file nor a folder",
+    tarfile.LNKTYPE: "odd: is a link, and neither a file nor a folder",
+    tarfile.FIFOTYPE: "odd: is a pipe, and neither a file nor a folder",
+    tarfile.CHRTYPE: "odd: is a device, and neither a file nor a folder",
+}
+
+
+@pytest.mark.parametrize("kind", TAR_KINDS)
 def test_what_is_no_file_is_refused(tmp_path: Path, kind: bytes) -> None:
-    assert "odd: is neither a file nor a folder" == refusal(tarred(tmp_path / "a.tgz", GOOD, kind))
+    assert TAR_KINDS[kind] == refusal(tarred(tmp_path / "a.tgz", GOOD, kind))
     link = zipped(tmp_path / "a.zip", GOOD | {"odd": b"/etc/passwd"}, {"odd": stat.S_IFLNK | 0o777})
-    assert "odd: is neither a file nor a folder" == refusal(link)
+    assert TAR_KINDS[tarfile.SYMTYPE] == refusal(link)
 
 
 def test_files_and_their_bytes_have_bounds(tmp_path: Path) -> None:
     bomb = zipped(tmp_path / "a.zip", GOOD | {"zeros": bytes(3 << 20)})
     assert bomb.stat().st_size < 1 << 14
-    assert "has files of more than 2 MB together" == refusal(bomb, most_mb=2)
+    assert "the archive has files of more than 2 MB together, the most here" == refusal(bomb, most_mb=2)
     many = zipped(tmp_path / "b.zip", GOOD | {str(number): b"" for number in range(9)})
-    assert "has more than 10 files" == refusal(many, most_files=10)
+    assert "the archive has more than 10 files" == refusal(many, most_files=10)
+
+
+def test_without_room_nothing_is_written_and_what_is_too_large_is_refused_all_the_same(tmp_path: Path) -> None:
+    good = zipped(tmp_path / "a.zip", GOOD)
+    full = pytest.raises(OSError, match="No space left on device")
+    with full, unpacked_upload(good, inside=tmp_path, reserve_mb=2**40):
+        pass
+    bomb = zipped(tmp_path / "b.zip", GOOD | {"zeros": bytes(3 << 20)})
+    large = pytest.raises(UploadError, match="more than 2 MB together")
+    with large, unpacked_upload(bomb, inside=tmp_path, reserve_mb=2**40, most_mb=2):
+        pass
+    assert {"a.zip", "b.zip"} == {path.name for path in tmp_path.iterdir()}
+
+
+def test_a_reserve_of_the_disk_stays_free_beside_a_bot_and_its_copies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk of 10 MB with a reserve of 4 MB has room for 2 MB and two copies."""
+
+    def disk(folder: Path) -> SimpleNamespace:
+        return SimpleNamespace(f_bavail=10 * MEGABYTE - size_of(folder)[1], f_frsize=1)
+
+    monkeypatch.setattr(os, "statvfs", disk)
+    for size, fits in ((1, True), (2, False)):
+        folder = tmp_path / str(size)
+        folder.mkdir()
+        target = unpacking._Target(folder, 50 * MEGABYTE, 50, 4 * MEGABYTE)
+        made = zipped(tmp_path / "a.zip", {"zeros": bytes(size * MEGABYTE), "more": bytes(MEGABYTE // 2)})
+        with made.open("rb") as file, nullcontext() if fits else pytest.raises(OSError, match="No space"):
+            unpacking._unpack(file, target)
+        assert size_of(folder)[1] <= 2 * MEGABYTE
+        assert fits == (size_of(folder)[1] == 1.5 * MEGABYTE)
+
+
+@pytest.mark.parametrize("signal", ["KILL", "TERM"])
+def test_an_archive_is_not_at_fault_if_somebody_ends_the_process_that_unpacks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, signal: str
+) -> None:
+    program = tmp_path / "python"
+    program.write_text(f"#!/bin/sh\nkill -{signal} $$\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(program))
+    with pytest.raises(InterruptedError), unpacked_upload(zipped(tmp_path / "a.zip", GOOD)):
+        pass
 
 
 @pytest.mark.slow
@@ -120,15 +177,15 @@ def test_memory_has_a_bound_too(tmp_path: Path) -> None:
             for _ in range(1_100):
                 inside.write(bytes(1 << 20))
     said = refusal(tmp_path / "a.zip", most_mb=2_000)
-    assert "takes more than 60 s or 1024 MB of memory to unpack" == said
+    assert "the archive takes more than 60 s of processor time or 1024 MB of memory to unpack" == said
 
 
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "cannot be unpacked: "),
-        (b"garbage" * 100, "cannot be unpacked: "),
-        (b"PK\x05\x06" + bytes(18), "has no bot.toml, neither at its top nor in its only folder"),
+        (b"", NO_ARCHIVE),
+        (b"garbage" * 100, NO_ARCHIVE),
+        (b"PK\x05\x06" + bytes(18), "the archive has no bot.toml, neither at its top nor in its only folder"),
     ],
 )
 def test_what_is_no_archive_is_refused(tmp_path: Path, content: bytes, said: str) -> None:
@@ -140,19 +197,19 @@ def test_a_damaged_archive_is_refused(tmp_path: Path) -> None:
     whole = bytearray(zipped(tmp_path / "a.zip", GOOD | {"x": os.urandom(1_000)}).read_bytes())
     whole[len(whole) // 2] ^= 0xFF
     (tmp_path / "a.zip").write_bytes(whole)
-    assert refusal(tmp_path / "a.zip").startswith("cannot be unpacked: ")
+    assert refusal(tmp_path / "a.zip").startswith("the archive is damaged: ")
 
 
 def test_neither_a_link_nor_a_fifo_is_opened(tmp_path: Path) -> None:
     (tmp_path / "b.zip").symlink_to(zipped(tmp_path / "a.zip", GOOD))
     os.mkfifo(tmp_path / "c.zip")
-    assert refusal(tmp_path / "b.zip").startswith("cannot be read: it is a symbolic link")
-    assert refusal(tmp_path / "c.zip").startswith("cannot be read: it is a fifo")
+    assert refusal(tmp_path / "b.zip").startswith("the archive cannot be read: it is a symbolic link")
+    assert refusal(tmp_path / "c.zip").startswith("the archive cannot be read: it is a fifo")
 
 
 def test_an_archive_of_several_bots_is_none(tmp_path: Path) -> None:
     files = {f"{bot}/{name}": content for bot in "ab" for name, content in GOOD.items()}
-    assert refusal(zipped(tmp_path / "a.zip", files)).startswith("has no bot.toml")
+    assert refusal(zipped(tmp_path / "a.zip", files)).startswith("the archive has no bot.toml")
 
 
 def test_archives_are_known_by_their_names(tmp_path: Path) -> None:
