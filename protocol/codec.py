@@ -14,6 +14,7 @@ from protocol.refusals import Refusal
 from protocol.words import Action
 
 ActionT = TypeVar("ActionT", bound=Action)
+FormT = TypeVar("FormT")
 
 MAX_COMPLAINT_CHARACTERS = 200
 """Longest complaint about undecodable bytes; it may quote them."""
@@ -112,6 +113,18 @@ def _unknown_field(raw: bytes | msgspec.Raw, form: type[Action]) -> str:
 @lru_cache(maxsize=128)
 def _actions(form: type[Action]) -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(form)
+
+
+def decode_untrusted(raw: bytes | msgspec.Raw, form: type[FormT]) -> FormT:
+    """Decode a stranger's JSON that is no message of a bot, such as the body of a request.
+
+    Raises:
+        Refused: it is not JSON of this form, or nested too deeply.
+    """
+    try:
+        return msgspec.json.decode(raw, type=form)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+        raise Refused(Refusal.MALFORMED, _short(error)) from None
 
 
 def decode_json(raw: bytes | msgspec.Raw) -> Any:

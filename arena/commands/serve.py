@@ -28,7 +28,6 @@ from arena.web import (
     NICENESS_OF_PORTAL,
     Builder,
     Extension,
-    Guard,
     Serving,
     Written,
     authority,
@@ -222,14 +221,24 @@ def serve_teams(asked: ServeOptions, log: Logger) -> None:
     from arena.portal import Portal  # noqa: PLC0415 - most servers have none
 
     competition = _competition(asked)
-    asked = replace(asked, announcement=Announcement())
-    guard = Guard(asked.url, behind_proxy=asked.behind_proxy)
+    asked = serving_of_teams(asked, competition)
     practice = _practice(asked, competition.server / "practice", log)
     links = [link for each in practice for link in each.links]
-    portal = Portal(competition, guard, log, url=asked.url, links=links, announcement=asked.announcement)
+    portal = Portal(competition, asked.guard, log, url=asked.url, links=links, announcement=asked.announcement)
     extensions = [*practice, portal]
-    serving = replace(asked, places=(competition.results,), niceness=NICENESS_OF_PORTAL)
-    event_loop.run(partial(serve, serving, log, extensions))
+    event_loop.run(partial(serve, asked, log, extensions))
+
+
+def serving_of_teams(asked: ServeOptions, competition: "Competition") -> ServeOptions:
+    """Return the options of a server of teams. The command line comes before the competition's file."""
+    practice = competition.terms.practice if asked.practice is None else asked.practice
+    return replace(
+        asked,
+        places=(competition.results,),
+        niceness=NICENESS_OF_PORTAL,
+        practice=practice,
+        announcement=Announcement(),
+    )
 
 
 def supervise(asked: ServeOptions, log: Logger) -> None:

@@ -14,7 +14,6 @@ from urllib.parse import urlsplit
 
 import click
 import httpx
-import msgspec
 from msgspec import Struct
 from rich.progress import DownloadColumn, TransferSpeedColumn
 
@@ -22,6 +21,7 @@ from arena.config import url_complaint
 from arena.errors import AnswerIsNo, MachineCannot, WrongUse, as_wrong_use
 from arena.options import JsonOption, option, options
 from arena.terminal import print_json, progress_bar, progress_console, results_console, say
+from protocol.codec import Refused, decode_untrusted
 from referee.bot_folder import FILE, ContentError, folder_items, is_upload
 
 TOKEN = "ARENA_TOKEN"  # noqa: S105 - the name of a variable
@@ -146,8 +146,8 @@ class Server:
                 why = f"cannot be reached: {str(error) or type(error).__name__}"
                 continue
             try:
-                found = msgspec.json.decode(response.content, type=dict[str, Any])
-            except msgspec.MsgspecError:
+                found = decode_untrusted(response.content, dict[str, Any])
+            except Refused:
                 found = {}
             if response.status_code >= SERVER_FAULT and not found.get("error"):
                 why = f"answers {response.status_code}"

@@ -48,8 +48,8 @@ class ServerTerms(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     views: Literal["all", "own"] = "all"
     """Replays of matches that count: of all seats, for everybody; or, until the tournament or the stage is over,
     of a team's own seats for that team alone."""
-    practice: bool = True
-    """True if people may play against sample bots in the browser."""
+    practice: bool | None = None
+    """True if people may play in the browser; None: only if the server listens at this machine's own address."""
     members: Annotated[int, Meta(ge=1, le=50)] = 10
     """Maximum members of a team."""
     oidc: OidcTerms | None = None

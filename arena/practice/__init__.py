@@ -15,17 +15,20 @@ from arena.practice.order import (
     terms_of,
 )
 from arena.practice.protocol import (
+    MOST_LOG,
     REPLAY,
     TRANSCRIPT,
     Answer,
     Request,
+    Said,
     SeatsFile,
     answer_of,
     ask,
     connect,
     hash_of,
+    log_file,
     read_line,
     read_seats,
 )
-from arena.practice.seat_log import unnumbered
+from arena.practice.seat_log import OVER, gone, messages_after
 from arena.practice.tables import NoRoomError, OwnMatch, Tables

@@ -1,8 +1,8 @@
 """The referee's process of one practice match, which the web server starts: `python -m arena.practice.process`.
 
 It keeps what each person was told, so that a reload, a lost line or a restart of the web server brings a seat
-back.
-It ends by itself: when nobody looks at a match that is over, or when no person is there.
+back. When the match has ended, what each person was told is written into a file, and the process ends; the web
+server shows the rest. It also ends when no person was there for some minutes.
 """
 
 import secrets
@@ -38,15 +38,17 @@ from arena.practice.protocol import (
     answer_of,
     hash_of,
     listen,
+    log_file,
     read_line,
     seat_in,
     write_seats,
 )
-from arena.practice.seat_log import unnumbered
+from arena.practice.seat_log import gone, unnumbered
 from arena.replay import recorded
 from arena.schedule import SEED_BITS
 from arena.viewer import minute_of, page_of, runes_of
 from arena.workers import demand_room, ready
+from protocol.codec import Refused, decode_untrusted
 from protocol.text import InputTerms, text_of
 from referee.bot_folder import BotFolderError
 from referee.games import GAMES
@@ -58,10 +60,8 @@ from referee.transcript import TranscriptReading
 
 ABSENT_SECONDS = 600.0
 """Seconds after which a match without any person ends, and one whose seats are not all taken."""
-LINGER_SECONDS = 60.0
-"""Seconds for which the process of a match that is over waits for somebody to look at it."""
-LONGEST_SECONDS = 1_800.0
-"""Seconds after the end of a match at which the process ends even if somebody looks at it."""
+ENDING_SECONDS = 10.0
+"""Seconds in which open streams get the last messages when the match has ended."""
 LOOK_SECONDS = 2.0
 HEARTBEAT_SECONDS = 15.0
 BATCH_BYTES = 64 * 1024
@@ -76,7 +76,7 @@ STARTUP_MS = 30_000
 """Time of bots to start: these processes have a low priority."""
 MOST_ASSIGNMENT = 64 * 1024
 LATE_TEXT = "The free seat was not taken within ten minutes, so the match did not begin."
-ABSENT_TEXT = "Nobody was here for ten minutes, so the match was stopped."
+ABSENT_TEXT = "No person was here for ten minutes, so the match was stopped."
 
 
 class Watching:
@@ -121,7 +121,9 @@ class PracticeMatch:
         self._changed = trio.Event()
         self._connections = 0
         self._last_seen = trio.current_time()
-        self._ended_at: float | None = None
+        self._playing = trio.CancelScope()
+        self.has_ended = False
+        """True if no more messages follow."""
         self.begun = False
         self.over = False
         self.gone = ""
@@ -133,21 +135,23 @@ class PracticeMatch:
         """Return milliseconds on the referee's clock."""
         return round((trio.current_time() - self._began) * 1_000)
 
-    async def run(self) -> None:
-        """Play the match, and answer the web server until nobody looks at it any more."""
+    async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """Play the match, and answer the web server until all have the last messages.
+
+        It is started when the web server can connect.
+        """
         self.store()
         listener = listen(self.folder)
         try:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(partial(trio.serve_listeners, self._connected, [listener]))
-                nursery.start_soon(self._end_when_left, nursery.cancel_scope)
-                sys.stdout.buffer.write(READY)
-                sys.stdout.buffer.flush()
-                await self._play()
-                self._ended_at = trio.current_time()
-                if self.gone:
-                    self.store()
-                self._wake_all()
+                nursery.start_soon(self._stop_when_left)
+                task_status.started()
+                with self._playing:
+                    await self._play()
+                with trio.move_on_after(ENDING_SECONDS):
+                    await self._end()
+                nursery.cancel_scope.cancel()
         finally:
             (self.folder / SOCKET).unlink(missing_ok=True)
 
@@ -165,6 +169,18 @@ class PracticeMatch:
                 gone=self.gone,
             ),
         )
+
+    async def _end(self) -> None:
+        """Store what each person was told, and wait until the open streams have it."""
+        for seat, person in self.people.items():
+            log = log_file(self.folder, seat)
+            log.touch(0o600)
+            log.write_bytes(person.log.whole())
+        self.store()  # From now on, the match takes no place any more.
+        self.has_ended = True
+        self._wake_all()
+        while any(self._watching.values()):
+            await self._changed.wait()
 
     # The match.
 
@@ -290,25 +306,20 @@ class PracticeMatch:
         except Exception:  # noqa: BLE001 - a replay that cannot be made hides no result
             traceback.print_exc()
         self.over = True
-        self.store()
         for person in self.people.values():
             person.tell("replay", ready=is_made, href="replay")
 
-    async def _end_when_left(self, running: trio.CancelScope) -> None:
-        """End the process when nobody is there any more."""
+    async def _stop_when_left(self) -> None:
+        """Stop the match when no person was there for long."""
         while True:
             await trio.sleep(LOOK_SECONDS)
             now = trio.current_time()
             if any(self._watching.values()):
                 self._last_seen = now
             away = now - self._last_seen
-            if self._ended_at is not None:
-                if away > LINGER_SECONDS or now - self._ended_at > LONGEST_SECONDS:
-                    running.cancel()
-            elif away > ABSENT_SECONDS:
+            if away > ABSENT_SECONDS:
                 self.gone = ABSENT_TEXT
-                self.store()
-                running.cancel()
+                self._playing.cancel()
 
     # The web server's requests.
 
@@ -320,7 +331,7 @@ class PracticeMatch:
         try:
             async with stream:
                 await self._serve(stream)
-        except* (trio.BrokenResourceError, trio.ClosedResourceError, trio.TooSlowError, msgspec.MsgspecError):
+        except* (trio.BrokenResourceError, trio.ClosedResourceError, trio.TooSlowError, Refused):
             pass  # The web server has gone, or the browser has.
         finally:
             self._connections -= 1
@@ -331,7 +342,7 @@ class PracticeMatch:
             found = await read_line(stream, MOST_REQUEST)
         if found is None:
             return
-        request = msgspec.json.decode(found[0], type=Request)
+        request = decode_untrusted(found[0], Request)
         if request.do != "stream":
             answer = self._answer(request)
             await self._send(stream, b"%d %b\n" % (answer.status, answer.body))
@@ -350,12 +361,10 @@ class PracticeMatch:
         seat = seat_in(self.holders, request.holder)
         if seat is None:
             return answer_of(403, ok=False, text="This seat is not yours.")
+        if request.said is None:
+            return answer_of(400, ok=False, text="Nothing was said.")
         try:
-            said = msgspec.json.decode(request.body, type=Said)
-        except msgspec.MsgspecError:
-            return answer_of(400, ok=False, text="This is no request that the referee knows.")
-        try:
-            return answer_of(200, ok=True, **self._do(seat, said))
+            return answer_of(200, ok=True, **self._do(seat, request.said))
         except NotOpenError as closed:
             return answer_of(409, ok=False, text=str(closed))
         except RefusedTextError as refused:
@@ -466,8 +475,8 @@ class PracticeMatch:
         watching.pongs.clear()
         if data:
             await self._send(stream, data)
-        elif self.gone and self._ended_at is not None:
-            await self._send(stream, self._gone())
+        elif self.has_ended:
+            await self._send(stream, gone(self.gone))
             return False
         else:
             with trio.move_on_after(HEARTBEAT_SECONDS) as waiting:
@@ -482,9 +491,6 @@ class PracticeMatch:
 
     def _now(self) -> bytes:
         return unnumbered({"type": "now", "at_ms": self.now()})
-
-    def _gone(self) -> bytes:
-        return unnumbered({"type": "gone", "at_ms": self.now(), "text": self.gone, "replay": False})
 
     def _people(self, seat: int) -> bytes:
         """Return the list of all players, as a person may know it."""
@@ -535,7 +541,10 @@ def _replay(transcript: Path) -> bytes:
 
 
 async def _run(folder: Path, assignment: Assignment) -> None:
-    await PracticeMatch(folder, assignment).run()
+    async with trio.open_nursery() as nursery:
+        await nursery.start(PracticeMatch(folder, assignment).run)
+        sys.stdout.buffer.write(READY)
+        sys.stdout.buffer.flush()
 
 
 def main() -> None:

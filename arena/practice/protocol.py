@@ -12,23 +12,25 @@ from contextlib import contextmanager, suppress
 from hashlib import sha256
 from hmac import compare_digest
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-import msgspec
 import trio
-from msgspec import Raw, Struct
+from msgspec import Meta, Struct
 
 from arena.practice.order import Terms
-from protocol.codec import encode
+from protocol.codec import Refused, decode_untrusted, encode
 
 SOCKET, SEATS, TRANSCRIPT, REPLAY, ERRORS = "socket", "seats.json", "match.jsonl", "replay.html", "errors.txt"
 MOST_REQUEST = 20 * 1024
 """Maximum bytes of a request's line."""
 MOST_ANSWER = 64 * 1024
 """Maximum bytes of an answer that is no stream."""
+MOST_LOG = 8 * 1024 * 1024
+"""Maximum bytes of the file with the messages to a seat."""
 READ_BYTES = 64 * 1024
 REQUEST_SECONDS = 5.0
 READY = b"ready\n"
+Index = Annotated[int, Meta(ge=-1, le=2**31)]
 
 
 class Assignment(Struct, frozen=True, kw_only=True):
@@ -56,9 +58,25 @@ class SeatsFile(Struct, frozen=True, kw_only=True):
     gone: str = ""
     """Why the match ended without a result; "" if it did not."""
 
+    @property
+    def has_ended(self) -> bool:
+        """True if the match has ended, with a result or without one."""
+        return self.over or bool(self.gone)
+
     def seat_of(self, holder: str) -> int | None:
         """Return the seat of a browser, in constant time for each seat."""
         return seat_in(self.holders, holder)
+
+
+class Said(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a browser says: the body of a POST to `say`."""
+
+    do: Literal["preview", "submit", "done", "undo", "pause", "resume", "leave", "ping", "invite"]
+    window: Index = -1
+    text: str = ""
+    final: bool = False
+    n: float = 0
+    seat: Index = -1
 
 
 class Request(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -71,19 +89,8 @@ class Request(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Number of the last message that the browser has, for a stream."""
     key: str = ""
     """Hash of a link's secret, to join."""
-    body: Raw = Raw(b"null")
+    said: Said | None = None
     """What the browser says."""
-
-
-class Said(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a browser says: the body of a POST to `say`."""
-
-    do: Literal["preview", "submit", "done", "undo", "pause", "resume", "leave", "ping", "invite"]
-    window: int = -1
-    text: str = ""
-    final: bool = False
-    n: float = 0
-    seat: int = -1
 
 
 class Answer(Struct, frozen=True):
@@ -179,11 +186,16 @@ async def ask(folder: Path, request: Request) -> Answer:
     return Answer(int(status), body)
 
 
+def log_file(folder: Path, seat: int) -> Path:
+    """Return the file with all messages to a person's seat, which is there when the match has ended."""
+    return folder / f"seat-{seat}.events"
+
+
 def read_seats(folder: Path) -> SeatsFile | None:
     """Return the file `seats.json` of a match; None if there is none."""
     try:
-        return msgspec.json.decode((folder / SEATS).read_bytes(), type=SeatsFile)
-    except (OSError, msgspec.MsgspecError):
+        return decode_untrusted((folder / SEATS).read_bytes(), SeatsFile)
+    except (OSError, Refused):
         return None
 
 

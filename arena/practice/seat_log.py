@@ -1,9 +1,10 @@
-"""What a person in the browser was told in one match: numbered messages, encoded as server-sent events.
+"""The messages to a person in the browser in one match: numbered, and encoded as server-sent events.
 
 The log is bounded, so that a match cannot fill the memory. A browser that connects again gets it from any number
 on, and then has everything that the page needs.
 """
 
+import re
 from typing import Any
 
 from protocol.codec import encode
@@ -12,7 +13,9 @@ MOST_BYTES = 6 * 1024 * 1024
 """Maximum bytes of one seat's log. Beyond it, the oldest views and then the oldest other messages are left out."""
 MOST_MESSAGES = 20_000
 VIEW = "view"
+OVER = "The match is over."
 DROPPED = b""
+_NUMBER = re.compile(rb"^id: (\d+)$", re.MULTILINE)
 
 
 class SeatLog:
@@ -54,6 +57,10 @@ class SeatLog:
             number += 1
         return b"".join(found), number
 
+    def whole(self) -> bytes:
+        """Return all messages that are stored."""
+        return b"".join(self._entries)
+
     def _drop(self) -> None:
         """Leave out the oldest view but the last, or the oldest message."""
         number = self._oldest
@@ -66,6 +73,22 @@ class SeatLog:
             return
         self._size -= len(self._entries[number])
         self._entries[number] = DROPPED
+
+
+def messages_after(log: bytes, number: int) -> bytes:
+    """Return the messages of a whole log that follow a number."""
+    for found in _NUMBER.finditer(log):
+        if int(found[1]) > number:
+            return log[found.start() :]
+    return b""
+
+
+def gone(text: str) -> bytes:
+    """Encode the last message of a stream: the match has ended.
+
+    `text` is the reason why there is no result; "" if there is one.
+    """
+    return unnumbered({"type": "gone", "text": text or OVER})
 
 
 def unnumbered(message: dict[str, Any]) -> bytes:

@@ -28,7 +28,6 @@ from arena.practice.protocol import (
     SOCKET,
     Assignment,
     read_seats,
-    seat_in,
     short_address,
 )
 from protocol.codec import encode
@@ -144,7 +143,7 @@ class Tables:
         found = []
         for folder in self._alive():
             seats = read_seats(folder)
-            if seats is not None and not seats.over and seat_in(seats.holders, holder) is not None:
+            if seats is not None and not seats.has_ended and seats.seat_of(holder) is not None:
                 found.append(OwnMatch(folder.name, seats.title))
         return found
 
@@ -169,12 +168,10 @@ class Tables:
         whose = list(self._starting.values())
         for folder in self._alive():
             seats = read_seats(folder)
-            if seats is not None and folder.name not in self._starting:
+            if seats is not None and not seats.has_ended and folder.name not in self._starting:
                 whose.append((seats.made_by, seats.address))
         if sum(holder == each for each, _ in whose) >= MOST_OF_VISITOR:
-            text = (
-                f"You have {MOST_OF_VISITOR} matches already. Finish one, or leave it, and try again in a minute."
-            )
+            text = f"You have {MOST_OF_VISITOR} matches already. Finish or leave one first."
             raise NoRoomError(text, 429, FULL_SECONDS)
         if address and sum(address == each for _, each in whose) >= MOST_OF_ADDRESS:
             raise NoRoomError("Your address has as many matches as it may at once.", 429, FULL_SECONDS)

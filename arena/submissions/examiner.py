@@ -12,7 +12,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -22,6 +21,7 @@ from arena.errors import MachineCannot, WrongUse, writing
 from arena.submissions.entering import bot_in
 from arena.submissions.verdict import Margin, MatchSummary, Step, StepName, margins_of
 from arena.workers import Placement, PoolSetup, WorkerPool, ready, workers_kept
+from protocol.codec import Refused, decode_untrusted
 from referee.bot_folder import MEGABYTE, BotFolder, cache_folder, find_bot
 from referee.games import GAMES
 from referee.host import SandboxedBot
@@ -308,9 +308,9 @@ class _Line(Struct):
 
 def hello_in(transcript: Path, seat: int) -> int | None:
     """Return the microseconds until a seat's bot was welcomed, from a transcript that may be cut off; or None."""
-    with suppress(OSError, msgspec.MsgspecError, UnicodeDecodeError), open_regular(transcript) as file:
+    with suppress(OSError, Refused), open_regular(transcript) as file:
         for line in file:
-            found = msgspec.json.decode(line, type=_Line)
+            found = decode_untrusted(line, _Line)
             is_welcome = isinstance(found.frame, dict) and found.frame.get("type") == "welcome"
             if found.kind == "out" and found.seat == seat and is_welcome:
                 return found.at

@@ -8,6 +8,7 @@ limit.
 import math
 import os
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Any
 
@@ -30,6 +31,10 @@ PIECE_BYTES = 64 * 1024
 REQUESTS = 10_000
 """Maximum requests per connection."""
 ENDING_SECONDS = 2.0
+LINGER_SECONDS = 10.0
+"""Seconds for which a client that is being answered may go on sending; see `close_gently`."""
+LINGER_BYTES = 64 * 1024 * 1024
+"""Maximum bytes that are discarded meanwhile."""
 DIRECT = "arena.direct"
 """The name of our extension of ASGI: the connection itself, for answers in chunks; see `events.RawConnection`."""
 
@@ -91,6 +96,8 @@ class Connection:
         """Time by which the client's next request must have arrived, on trio's clock."""
         self._reading = trio.CancelScope()
         self._turn = trio.Lock()
+        self._is_answered = False
+        """True if the connection ends after an answer, whether the whole request arrived or not."""
 
     async def run(self) -> None:
         """Answer the client's requests until the connection ends."""
@@ -110,6 +117,8 @@ class Connection:
                 )
                 await self._read()
                 nursery.cancel_scope.cancel()
+            if self._is_answered:
+                await close_gently(self._stream, LINGER_SECONDS)
         finally:
             with trio.move_on_after(ENDING_SECONDS, shield=True):
                 await self._stream.aclose()
@@ -149,6 +158,7 @@ class Connection:
             case RawData():
                 await self.write(event.data)
             case Closed():
+                self._is_answered = True
                 self._nursery.cancel_scope.cancel()
             case Updated():
                 # The deadline applies only while the next request is due from the client.
@@ -190,6 +200,20 @@ class Connection:
         except Exception as error:  # noqa: BLE001 - the operator is told, and nobody else
             self._failed(error)
         await send(None)
+
+
+async def close_gently(stream: trio.abc.HalfCloseableStream, seconds: float) -> None:
+    """Close a connection so that the client gets the answer.
+
+    If bytes of the client are unread when a connection is closed, the kernel resets it, and the client may lose
+    what was sent. So the rest of its request is discarded, up to `LINGER_BYTES` and for so many seconds.
+    """
+    with trio.move_on_after(seconds), suppress(trio.BrokenResourceError, trio.ClosedResourceError):
+        await stream.send_eof()
+        left = LINGER_BYTES
+        while left > 0 and (data := await stream.receive_some(READ_BYTES)):
+            left -= len(data)
+    await trio.aclose_forcefully(stream)
 
 
 CONFIG = configuration()

@@ -103,10 +103,13 @@ class Guard:
 
     def client(self, request: Request) -> str:
         """Return the client's address, as far as clients are counted by it; see `address_of`."""
-        host = request.client.host if request.client else ""
+        return address_of(self.host(request))
+
+    def host(self, request: Request) -> str:
+        """Return the address of the client, or what the proxy says it is."""
         if self._behind_proxy:
-            host = request.headers.get("x-forwarded-for", "").rpartition(",")[2].strip()
-        return address_of(host)
+            return ",".join(request.headers.getlist("x-forwarded-for")).rpartition(",")[2].strip()
+        return request.client.host if request.client else ""
 
     def check_host(self, request: Request) -> None:
         """Check that a request was made to the site's own host.

@@ -12,9 +12,8 @@ from contextlib import suppress
 from http import HTTPStatus
 from pathlib import Path
 
-import msgspec
 import trio
-from msgspec import Raw, Struct
+from msgspec import Struct
 from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
@@ -24,6 +23,8 @@ from starlette.types import Receive, Scope, Send
 from arena.errors import MachineCannot, WrongUse
 from arena.pages import Page, PageMaker, seat_page, start_page
 from arena.practice import (
+    MOST_LOG,
+    OVER,
     REPLAY,
     TRANSCRIPT,
     Answer,
@@ -31,24 +32,27 @@ from arena.practice import (
     Order,
     OrderError,
     Request,
+    Said,
     SeatsFile,
     Tables,
     answer_of,
     ask,
     connect,
+    gone,
     hash_of,
+    log_file,
+    messages_after,
     order_of_form,
     read_line,
     read_seats,
     terms_of,
-    unnumbered,
 )
 from arena.tournament import is_held
 from arena.web.catalog import folders_in
 from arena.web.events import Stream
 from arena.web.guard import Guard, Rate, RateLimits, Refusal, read_body, read_form
 from arena.web.server import ALWAYS, STREAM_HEADERS, Serving, page_headers, private_page
-from protocol.codec import encode
+from protocol.codec import Refused, decode_untrusted, encode
 from referee.linux.files import read_regular
 from referee.log import Logger
 
@@ -68,9 +72,7 @@ MOST_TRANSCRIPT = 64 * 1024 * 1024
 RELAY_BYTES = 64 * 1024
 MOST_EVENT = 15
 """Maximum digits of the number of an event."""
-GONE = b'"type":"gone"'
 LOST = "The referee's process has ended, so this match cannot be finished."
-OVER = "The match is over."
 NO_MATCH = "There is no such match here, or no longer."
 NO_SEAT = "You have no seat in this match. A seat belongs to the browser that took it."
 Handler = Callable[[HttpRequest], Awaitable[Response]]
@@ -159,11 +161,11 @@ class Play:
         is_json = _is_json(request)
         try:
             if is_json:
-                order = msgspec.json.decode(await self._body(request), type=Order)
+                order = decode_untrusted(await self._body(request), Order)
             else:
                 order = order_of_form(await read_form(request))
             id_ = await self._ready().begin(terms_of(order), holder, client)
-        except (OrderError, NoRoomError, msgspec.MsgspecError) as error:
+        except (OrderError, NoRoomError, Refused) as error:
             raise _refusal_of(error) from None
         if is_json:
             return _json(answer_of(200, ok=True, id=id_, href=f"{id_}/"), cookie)
@@ -200,8 +202,8 @@ class Play:
         self._limits.spend("join", self._guard.client(request) or self._holder(request), JOIN)
         folder = self._folder_of(request)
         try:
-            key = msgspec.json.decode(await self._json_body(request), type=Key).key
-        except msgspec.MsgspecError:
+            key = decode_untrusted(await self._json_body(request), Key).key
+        except Refused:
             return _json(answer_of(400, ok=False, text="This is no request of this site."))
         answer = await self._ask(folder, Request(do="join", holder=holder, key=hash_of(key)))
         return _json(answer, cookie if answer.status == HTTPStatus.OK else {})
@@ -213,10 +215,10 @@ class Play:
         self._limits.spend("say", holder, SAY)
         body = await self._json_body(request)
         try:
-            said = msgspec.json.decode(body, type=Raw)
-        except msgspec.MsgspecError:
-            return _json(answer_of(400, ok=False, text="This is not JSON."))
-        return _json(await self._ask(folder, Request(do="say", holder=holder, body=said)))
+            said = decode_untrusted(body, Said)
+        except Refused:
+            return _json(answer_of(400, ok=False, text="This is no request of this site."))
+        return _json(await self._ask(folder, Request(do="say", holder=holder, said=said)))
 
     async def _events(self, request: HttpRequest) -> Response:
         folder, _ = self._own(request)
@@ -279,7 +281,7 @@ class Play:
         try:
             return await ask(folder, asked)
         except OSError:
-            return answer_of(HTTPStatus.GONE, ok=False, text=_why_gone(read_seats(folder)))
+            return answer_of(HTTPStatus.GONE, ok=False, text=_why_gone(read_seats(folder)) or OVER)
         except trio.TooSlowError:
             return answer_of(HTTPStatus.SERVICE_UNAVAILABLE, ok=False, text="The referee is busy; try again.")
 
@@ -297,7 +299,7 @@ class Play:
 def play_of(asked: Serving, folder: Path, log: Logger) -> Play:
     """Return the routes of people for a server. `folder`: the folder of their matches."""
     maker = PageMaker(live=False, url=asked.url, links=Play.links, announcement=asked.announcement)
-    return Play(folder, Guard(asked.url), maker, asked.places, log)
+    return Play(folder, asked.guard, maker, asked.places, log)
 
 
 class SeatStream(Response):
@@ -311,49 +313,43 @@ class SeatStream(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the messages until either side ends."""
         del scope
-        try:
-            process = await connect(self._match)
-        except OSError:
-            await _begin_stream(send)
-            await self._end(send)
-            return
-        async with process:
-            with suppress(trio.BrokenResourceError):
+        with suppress(OSError, trio.BrokenResourceError):
+            async with await connect(self._match) as process:
                 await process.send_all(encode(self._asked) + b"\n")
                 found = await read_line(process, RELAY_BYTES)
                 if found is not None and not found[0].startswith(b"200 "):
                     raise HTTPException(int(found[0].partition(b" ")[0]))
                 if found is not None:
-                    await self._pass_on(process, found[1], receive, send)
+                    await _pass_on(process, found[1], receive, send)
                     return
-        await _begin_stream(send)
-        await self._end(send)
+        await self._send_stored(send)
 
-    async def _pass_on(self, process: trio.SocketStream, first: bytes, receive: Receive, send: Send) -> None:
-        await _begin_stream(send)
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(_until_disconnected, receive, nursery.cancel_scope)
-            is_told = False
-            data = first
-            while data:
-                is_told = GONE in data
-                await send({"type": "http.response.body", "body": data, "more_body": True})
-                try:
-                    data = bytes(await process.receive_some(RELAY_BYTES))
-                except trio.BrokenResourceError:
-                    data = b""
-            if is_told:
-                await send({"type": "http.response.body", "body": b"", "more_body": False})
-            else:
-                await self._end(send)
-            nursery.cancel_scope.cancel()
-
-    async def _end(self, send: Send) -> None:
-        """Say why there are no more messages."""
+    async def _send_stored(self, send: Send) -> None:
+        """Send what the process left in its folder, and why there are no more messages."""
         seats = read_seats(self._match)
-        is_over = seats is not None and seats.over
-        gone = unnumbered({"type": "gone", "at_ms": 0, "text": _why_gone(seats), "replay": is_over})
-        await send({"type": "http.response.body", "body": gone, "more_body": False})
+        seat = None if seats is None else seats.seat_of(self._asked.holder)
+        await _begin_stream(send)
+        if seats is not None and seats.has_ended and seat is not None:
+            with suppress(OSError):
+                log = await trio.to_thread.run_sync(read_regular, log_file(self._match, seat), MOST_LOG)
+                body = messages_after(log, self._asked.after)
+                await send({"type": "http.response.body", "body": body, "more_body": True})
+        await send({"type": "http.response.body", "body": gone(_why_gone(seats)), "more_body": False})
+
+
+async def _pass_on(process: trio.SocketStream, data: bytes, receive: Receive, send: Send) -> None:
+    """Send what the process of a match says. A browser that misses its end connects again."""
+    await _begin_stream(send)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(_until_disconnected, receive, nursery.cancel_scope)
+        while data:
+            await send({"type": "http.response.body", "body": data, "more_body": True})
+            try:
+                data = bytes(await process.receive_some(RELAY_BYTES))
+            except trio.BrokenResourceError:
+                data = b""
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+        nursery.cancel_scope.cancel()
 
 
 async def _begin_stream(send: Send) -> None:
@@ -367,10 +363,10 @@ async def _until_disconnected(receive: Receive, sending: trio.CancelScope) -> No
 
 
 def _why_gone(seats: SeatsFile | None) -> str:
-    """Return why a match has no process any more."""
+    """Return why a match without a process has no result; "" if it has one."""
     if seats is None:
         return NO_MATCH
-    return OVER if seats.over else seats.gone or LOST
+    return "" if seats.over else seats.gone or LOST
 
 
 def _is_any_running(places: tuple[Path, ...]) -> bool:

@@ -31,9 +31,9 @@ from arena.terminal import say
 from arena.web.cache import BusyError, Cache, Kept, ServedCompetition
 from arena.web.catalog import missing_places, seasons_in
 from arena.web.competition_watcher import CompetitionWatcher
-from arena.web.connection import DIRECT, AsgiApplication, Connection
+from arena.web.connection import DIRECT, AsgiApplication, Connection, close_gently
 from arena.web.events import MOST_CLIENTS, MOST_OF_ADDRESS, Receive, Send, Stream, Streams
-from arena.web.guard import Refusal
+from arena.web.guard import Guard, Refusal
 from referee.linux.processes import be_nice
 from referee.linux.shortage import shortage_in
 from referee.log import Logger
@@ -80,9 +80,16 @@ class Serving(Struct, frozen=True, kw_only=True):
     streams_of_address: int = MOST_OF_ADDRESS
     """Maximum event streams from one address other than this machine's own."""
     niceness: int = NICENESS
+    behind_proxy: bool = False
+    """True if all visitors come through a proxy of the host's; see `Guard`."""
     practice: bool | None = None
     """True if people may play here; None: only if the server listens at this machine's own address."""
     announcement: Announcement = NO_ANNOUNCEMENT
+
+    @property
+    def guard(self) -> Guard:
+        """The checks of requests against the site's own address."""
+        return Guard(self.url, behind_proxy=self.behind_proxy)
 
     @property
     def has_practice(self) -> bool:
@@ -134,7 +141,7 @@ async def serve(asked: Serving, log: Logger, extensions: Sequence[Extension] = (
         site.practice = asked.has_practice
         watcher = CompetitionWatcher(asked.places, asked.feeds, nursery, log, asked.announcement)
         streams = Streams(asked.streams, asked.streams_of_address)
-        application = Application(site, streams, watcher.stream_at, log, extensions)
+        application = Application(site, streams, watcher.stream_at, log, extensions, guard=asked.guard)
         watcher.show = application.show
         await watcher.scan(first=True)
         listening = await listeners(asked.host, asked.port)
@@ -226,7 +233,7 @@ async def _refuse(stream: trio.abc.HalfCloseableStream) -> None:
     with trio.move_on_after(REFUSING_SECONDS):
         with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
             await stream.send_all(REFUSAL)
-    await trio.aclose_forcefully(stream)
+    await close_gently(stream, REFUSING_SECONDS)
 
 
 PATH = re.compile(r"(?:[A-Za-z0-9_-][A-Za-z0-9._-]{0,150}/){0,3}(?:[A-Za-z0-9_-][A-Za-z0-9._-]{0,150})?")
@@ -334,8 +341,11 @@ class Application:
         stream_at: Callable[[str], Stream | None],
         log: Logger,
         extensions: Sequence[Extension] = (),
+        *,
+        guard: Guard | None = None,
     ) -> None:
-        """`stream_at` returns the event stream at a path, or None."""
+        """`stream_at` returns the event stream at a path, or None; `guard` knows clients behind a proxy."""
+        self._guard = guard or Guard()
         self._site = site
         self._streams = streams
         self._stream_at = stream_at
@@ -380,7 +390,7 @@ class Application:
                 await self._error(scope, stream)(scope, receive, send)
                 return
             if stream is not None:
-                host, _ = scope.get("client") or ("", 0)
+                host = self._guard.host(Request(scope))
                 if self._streams.full or self._streams.full_for(host):
                     await self._error(scope, 503 if self._streams.full else 429)(scope, receive, send)
                 else:

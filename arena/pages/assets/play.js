@@ -340,6 +340,7 @@ function seat(root) {
   function showResult() {
     const place = part("result"), heading = place.querySelector("h2"), shown = place.hidden;
     place.hidden = false;
+    part("pause").hidden = part("leave").hidden = true;
     const again = el("a", { class: "button", href: "../" }, "Play again");
     if (over.gone !== undefined) {
       heading.textContent = plain(over.gone);
@@ -447,7 +448,7 @@ function seat(root) {
     if (ended) { over = { gone: "This match is not here any more" }; showResult(); }
   });
   async function ping() {
-    if (document.hidden || !connected) return;
+    if (document.hidden || stream.readyState !== EventSource.OPEN) return;
     pinged = performance.now();
     await say({ do: "ping", n: pinged });
   }

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from arena.accounts import Accounts, Database
 from arena.commands.main import main
-from arena.commands.serve import ServeOptions, server_processes
+from arena.commands.serve import ServeOptions, server_processes, serving_of_teams
 from arena.submissions import Competition
 from tests.builders.tournaments import write_tournament
 
@@ -66,6 +66,26 @@ def test_wrong_use_is_said_in_a_line(cup: Path, words: tuple[str, ...], text: st
     run("add", cup, "Red Pandas")
     verb, *more = words
     assert text in run(verb, cup, *more, code=2)
+
+
+@pytest.mark.parametrize(
+    ("said", "option", "host", "expected"),
+    [
+        ("", None, "127.0.0.1", True),
+        ("", None, "0.0.0.0", False),  # noqa: S104 - nothing listens
+        ("true", None, "0.0.0.0", True),  # noqa: S104
+        ("true", False, "127.0.0.1", False),
+        ("false", None, "127.0.0.1", False),
+        ("false", True, "127.0.0.1", True),
+    ],
+)
+def test_people_may_play_as_the_command_line_says_else_the_file_else_where_it_listens(
+    tmp_path: Path, said: str, option: bool | None, host: str, expected: bool
+) -> None:
+    lines = ["[server]", f"practice = {said}"] if said else []
+    file = write_tournament(tmp_path / "cup.toml", ["mist_random", "mist_cautious"], *lines)
+    asked = ServeOptions(practice=option, host=host, places=(file,))
+    assert expected == serving_of_teams(asked, Competition.read(file)).has_practice
 
 
 class TestProcesses:

@@ -9,9 +9,17 @@ import pytest
 import trio
 import trio.testing
 
-from arena.web.connection import DIRECT, HEADER_BYTES, REQUEST_SECONDS, STUCK_SECONDS, Connection
+from arena.web.connection import (
+    DIRECT,
+    HEADER_BYTES,
+    LINGER_BYTES,
+    LINGER_SECONDS,
+    REQUEST_SECONDS,
+    STUCK_SECONDS,
+    Connection,
+)
 from arena.web.events import HEARTBEAT, HEARTBEAT_SECONDS, PAUSE_SECONDS, Receive, Send, Stream, Streams, event
-from arena.web.server import Server
+from arena.web.server import Server, listeners
 
 CLIENT = ("192.0.2.1", 40_000)
 GET = b"GET /%b HTTP/1.1\r\nHost: arena.example\r\n\r\n"
@@ -138,6 +146,43 @@ async def test_a_body_is_not_read_and_ends_the_connection(nursery: trio.Nursery)
     served = Served(nursery)
     await served.client.send_all(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000000\r\n\r\nxxx")
     assert (await served.rest()).endswith(b"\r\n\r\n/")
+
+
+LONG = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000000\r\n\r\n"
+
+
+async def test_a_client_that_sends_a_body_that_is_not_read_gets_the_answer_over_tcp(nursery: trio.Nursery) -> None:
+    listening = await listeners("127.0.0.1", 0)
+    nursery.start_soon(Server(hello, 1, lambda _: None).serve, listening)
+    client = await trio.open_tcp_stream("127.0.0.1", listening[0].socket.getsockname()[1])
+    await client.send_all(LONG)
+    for _ in range(1_000):  # Far more than the kernel holds, and a reset would be an error here.
+        await client.send_all(b"x" * 16_384)
+    assert (await client.receive_some()).endswith(b"\r\n\r\n/")
+    assert b"" == await client.receive_some()
+    await client.aclose()
+
+
+async def test_a_client_that_goes_on_sending_after_its_answer_is_let_go(
+    nursery: trio.Nursery, autojump_clock: trio.testing.MockClock
+) -> None:
+    for piece, pause in ((b"x", 1.0), (b"x" * LINGER_BYTES, 0.0)):
+        client, server = trio.testing.memory_stream_pair()
+        began, ended = trio.current_time(), trio.Event()
+
+        async def run(server: Any = server, ended: trio.Event = ended) -> None:
+            await Connection(hello, server, CLIENT, lambda _: None).run()
+            ended.set()
+
+        nursery.start_soon(run)
+        await client.send_all(LONG)
+        with pytest.raises(trio.BrokenResourceError):
+            while True:
+                await client.send_all(piece)
+                await trio.sleep(pause)
+                await trio.testing.wait_all_tasks_blocked()
+        await ended.wait()
+        assert LINGER_SECONDS + 1 >= trio.current_time() - began
 
 
 async def test_a_client_that_reads_nothing_is_let_go(
