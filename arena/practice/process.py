@@ -5,15 +5,13 @@ back. When the match has ended, what each person was told is written into a file
 server shows the rest. It also ends when no person was there for some minutes.
 """
 
-import secrets
 import sys
 import traceback
-from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from random import SystemRandom
-from typing import Any, assert_never
+from typing import Any
 
 import msgspec
 import trio
@@ -22,33 +20,21 @@ from arena import event_loop
 from arena.config import BotCaps, find_entry
 from arena.errors import MachineCannot, Stopped, WrongUse, as_wrong_use, errors_as_exits
 from arena.practice.order import PACES, SLOW_MS
-from arena.practice.person import NotOpenError, Person, RefusedTextError, forms_of
+from arena.practice.person import Person, RefusedTextError, forms_of
 from arena.practice.protocol import (
-    MOST_REQUEST,
     READY,
     REPLAY,
-    REQUEST_SECONDS,
     SOCKET,
     TRANSCRIPT,
-    Answer,
     Assignment,
-    Request,
-    Said,
-    SeatsFile,
-    answer_of,
-    hash_of,
     listen,
     log_file,
-    read_line,
-    seat_in,
-    write_seats,
 )
-from arena.practice.seat_log import gone, unnumbered
+from arena.practice.seat_server import SeatServer
 from arena.replay import recorded
 from arena.schedule import SEED_BITS
-from arena.viewer import minute_of, page_of, runes_of
+from arena.viewer import page_of, runes_of
 from arena.workers import demand_room, ready
-from protocol.codec import Refused, decode_untrusted
 from protocol.text import InputTerms, text_of
 from referee.bot_folder import BotFolderError
 from referee.games import GAMES
@@ -63,14 +49,6 @@ ABSENT_SECONDS = 600.0
 ENDING_SECONDS = 10.0
 """Seconds in which open streams get the last messages when the match has ended."""
 LOOK_SECONDS = 2.0
-HEARTBEAT_SECONDS = 15.0
-BATCH_BYTES = 64 * 1024
-STREAMS_OF_SEAT = 8
-"""Maximum streams of one seat: its tabs, and lines that broke without notice."""
-MOST_CONNECTIONS = 400
-MOST_PONGS = 16
-STUCK_SECONDS = 40.0
-"""Seconds for which a piece of a stream may wait for the web server."""
 PAUSES, PAUSE_MS = 3, 300_000
 STARTUP_MS = 30_000
 """Time of bots to start: these processes have a low priority."""
@@ -79,61 +57,17 @@ LATE_TEXT = "The free seat was not taken within ten minutes, so the match did no
 ABSENT_TEXT = "No person was here for ten minutes, so the match was stopped."
 
 
-class Watching:
-    """One stream of a seat: what it was sent, and what it still gets beside the log."""
-
-    def __init__(self, after: int) -> None:
-        self.next = after + 1
-        self.pongs: list[bytes] = []
-        self.news = trio.Event()
-        self.people = -1
-        """Version of the list of people that it was sent."""
-
-
-class PracticeMatch:
+class PracticeMatch(SeatServer):
     """A practice match with its people, their streams and their links."""
 
     def __init__(self, folder: Path, assignment: Assignment) -> None:
-        self.folder = folder
+        super().__init__(folder, assignment.holder, assignment.address)
         self.id = assignment.id
-        self.terms = assignment.terms
-        self._began = trio.current_time()
-        self._assignment = assignment
-        self.names = self.terms.names
-        game = self.terms.game
-        minute = minute_of(game)
-        self.title = game
-        if minute is not None:
-            self.title = minute.title
-        self.people = {
-            seat: Person(seat, game=game, names=self.names, now=self.now, changed=partial(self._wake, seat))
-            for seat, bot in enumerate(self.terms.bots)
-            if not bot
-        }
-        holders = [""] * len(self.names)
-        holders[self.terms.seat] = assignment.holder
-        self.holders = tuple(holders)
-        self._keys: dict[int, str] = {}
-        """Hash of the secret of each free seat's link."""
-        self._watching: dict[int, list[Watching]] = {seat: [] for seat in self.people}
-        self._version = 0
-        """Number of changes of the list of people."""
-        self._changed = trio.Event()
-        self._connections = 0
-        self._last_seen = trio.current_time()
+        self.terms = terms = assignment.terms
+        people = [seat for seat, bot in enumerate(terms.bots) if not bot]
+        self.seat(terms.game, terms.names, people, terms.seat)
         self._playing = trio.CancelScope()
-        self.has_ended = False
-        """True if no more messages follow."""
-        self.begun = False
-        self.over = False
-        self.gone = ""
-        """Why the match ended without a result; "" if it did not."""
         self._orders: trio.MemorySendChannel[bool] | None = None
-        self._left: Counter[int] = Counter()
-
-    def now(self) -> int:
-        """Return milliseconds on the referee's clock."""
-        return round((trio.current_time() - self._began) * 1_000)
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Play the match, and answer the web server until all have the last messages.
@@ -144,7 +78,7 @@ class PracticeMatch:
         listener = listen(self.folder)
         try:
             async with trio.open_nursery() as nursery:
-                nursery.start_soon(partial(trio.serve_listeners, self._connected, [listener]))
+                nursery.start_soon(partial(trio.serve_listeners, self.connected, [listener]))
                 nursery.start_soon(self._stop_when_left)
                 task_status.started()
                 with self._playing:
@@ -155,21 +89,6 @@ class PracticeMatch:
         finally:
             (self.folder / SOCKET).unlink(missing_ok=True)
 
-    def store(self) -> None:
-        """Write to whom the seats belong."""
-        write_seats(
-            self.folder,
-            SeatsFile(
-                game=self.terms.game,
-                title=self.title,
-                holders=self.holders,
-                made_by=self._assignment.holder,
-                address=self._assignment.address,
-                over=self.over,
-                gone=self.gone,
-            ),
-        )
-
     async def _end(self) -> None:
         """Store what each person was told, and wait until the open streams have it."""
         for seat, person in self.people.items():
@@ -178,9 +97,9 @@ class PracticeMatch:
             log.write_bytes(person.log.whole())
         self.store()  # From now on, the match takes no place any more.
         self.has_ended = True
-        self._wake_all()
-        while any(self._watching.values()):
-            await self._changed.wait()
+        self.wake_all()
+        while any(self.watching.values()):
+            await self.changed.wait()
 
     # The match.
 
@@ -196,7 +115,7 @@ class PracticeMatch:
                     self.gone = LATE_TEXT
                     return
                 self.begun = True
-                self._people_changed()
+                self.people_changed()
                 result = await self._played(plan, players)
             await self._finish(result)
         except (WrongUse, MachineCannot) as error:
@@ -274,8 +193,8 @@ class PracticeMatch:
     async def _everybody(self) -> bool:
         """Wait until each person has a stream. Return False if that takes too long."""
         with trio.move_on_after(ABSENT_SECONDS):
-            while not all(self._watching.values()):
-                await self._changed.wait()
+            while not all(self.watching.values()):
+                await self.changed.wait()
             return True
         return False
 
@@ -314,225 +233,21 @@ class PracticeMatch:
         while True:
             await trio.sleep(LOOK_SECONDS)
             now = trio.current_time()
-            if any(self._watching.values()):
-                self._last_seen = now
-            away = now - self._last_seen
+            if any(self.watching.values()):
+                self.last_seen = now
+            away = now - self.last_seen
             if away > ABSENT_SECONDS:
                 self.gone = ABSENT_TEXT
                 self._playing.cancel()
 
-    # The web server's requests.
-
-    async def _connected(self, stream: trio.SocketStream) -> None:
-        if self._connections >= MOST_CONNECTIONS:
-            await trio.aclose_forcefully(stream)
-            return
-        self._connections += 1
-        try:
-            async with stream:
-                await self._serve(stream)
-        except* (trio.BrokenResourceError, trio.ClosedResourceError, trio.TooSlowError, Refused):
-            pass  # The web server has gone, or the browser has.
-        finally:
-            self._connections -= 1
-
-    async def _serve(self, stream: trio.SocketStream) -> None:
-        """Answer the request of one connection."""
-        with trio.fail_after(REQUEST_SECONDS):
-            found = await read_line(stream, MOST_REQUEST)
-        if found is None:
-            return
-        request = decode_untrusted(found[0], Request)
-        if request.do != "stream":
-            answer = self._answer(request)
-            await self._send(stream, b"%d %b\n" % (answer.status, answer.body))
-            return
-        seat = seat_in(self.holders, request.holder)
-        if seat is None:
-            await self._send(stream, b"403 {}\n")
-        elif len(self._watching[seat]) >= STREAMS_OF_SEAT:
-            await self._send(stream, b"429 {}\n")
-        else:
-            await self._stream(stream, seat, Watching(request.after))
-
-    def _answer(self, request: Request) -> Answer:
-        if request.do == "join":
-            return self._join(request)
-        seat = seat_in(self.holders, request.holder)
-        if seat is None:
-            return answer_of(403, ok=False, text="This seat is not yours.")
-        if request.said is None:
-            return answer_of(400, ok=False, text="Nothing was said.")
-        try:
-            return answer_of(200, ok=True, **self._do(seat, request.said))
-        except NotOpenError as closed:
-            return answer_of(409, ok=False, text=str(closed))
-        except RefusedTextError as refused:
-            return answer_of(200, ok=False, text=str(refused))
-
-    def _do(self, seat: int, said: Said) -> dict[str, Any]:
-        """Do what a person asks for, and return the fields of the answer."""
-        person = self.people[seat]
-        match said.do:
-            case "preview":
-                action, text = person.preview(said.window, said.text)
-                return {"action": action, "text": text, "judged": True}
-            case "submit":
-                person.submit(said.window, said.text, final=said.final)
-            case "done":
-                person.finish(said.window)
-            case "undo":
-                person.undo(said.window)
-            case "pause":
-                person.pause()
-            case "resume":
-                self._resume(person)
-            case "leave":
-                person.leaving.cancel()
-            case "ping":
-                self._pong(seat, said.n)
-            case "invite":
-                return {"href": f"join#{self._invite(seat, said.seat)}"}
-            case _ as unreachable:
-                assert_never(unreachable)
-        return {}
-
-    def _resume(self, person: Person) -> None:
-        """End the pause that the person asked for."""
+    def resume(self, person: Person) -> None:
+        """See `SeatServer`."""
         if not person.paused or self._orders is None:
             raise RefusedTextError("There is no pause of yours.")
         try:
             self._orders.send_nowait(False)
         except (trio.WouldBlock, trio.BrokenResourceError):
             raise RefusedTextError("Try again.") from None
-
-    def _pong(self, seat: int, n: float) -> None:
-        pong = unnumbered({"type": "pong", "at_ms": self.now(), "n": n})
-        for watching in self._watching[seat]:
-            if len(watching.pongs) < MOST_PONGS:
-                watching.pongs.append(pong)
-        self._wake(seat)
-
-    def _invite(self, seat: int, other: int) -> str:
-        """Return the secret of a new link for a free seat. It replaces the one before."""
-        if seat != self.terms.seat or other not in self._free():
-            raise RefusedTextError("You cannot give that seat away.")
-        secret = secrets.token_urlsafe(32)
-        self._keys[other] = hash_of(secret)
-        return secret
-
-    def _free(self) -> list[int]:
-        return [seat for seat in self.people if not self.holders[seat]]
-
-    def _join(self, request: Request) -> Answer:
-        """Give a free seat to the browser that has its link's secret."""
-        keys = tuple(self._keys.get(seat, "") for seat in range(len(self.names)))
-        seat = seat_in(keys, request.key)
-        own = seat_in(self.holders, request.holder)
-        if own is not None:
-            if seat is None or seat == own:
-                return answer_of(200, ok=True)
-            return answer_of(409, ok=False, text="You have another seat of this match: open the link elsewhere.")
-        if seat is None or not request.holder:
-            return answer_of(403, ok=False, text="This link does not lead to a seat: ask for a new one.")
-        if seat not in self._free():
-            return answer_of(409, ok=False, text="Somebody else has taken this seat.")
-        holders = list(self.holders)
-        holders[seat] = request.holder
-        self.holders = tuple(holders)
-        del self._keys[seat]
-        self.store()
-        self._people_changed()
-        return answer_of(200, ok=True)
-
-    # Streams.
-
-    async def _stream(self, stream: trio.SocketStream, seat: int, watching: Watching) -> None:
-        """Send a seat's messages until its browser has gone."""
-        self._watching[seat].append(watching)
-        self._last_seen = trio.current_time()
-        self._people_changed()
-        try:
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(_until_end, stream, nursery.cancel_scope)
-                await self._send(stream, b"200 stream\n" + self._now())
-                while await self._send_news(stream, seat, watching):
-                    pass
-                nursery.cancel_scope.cancel()
-        finally:
-            self._watching[seat].remove(watching)
-            self._last_seen = trio.current_time()
-            self._people_changed()
-
-    async def _send_news(self, stream: trio.SocketStream, seat: int, watching: Watching) -> bool:
-        """Send what is new, or wait for it. Return False after the last message."""
-        watching.news = trio.Event()
-        data, watching.next = self.people[seat].log.since(watching.next, BATCH_BYTES)
-        if watching.people != self._version:
-            watching.people = self._version
-            data += self._people(seat)
-        data += b"".join(watching.pongs)
-        watching.pongs.clear()
-        if data:
-            await self._send(stream, data)
-        elif self.has_ended:
-            await self._send(stream, gone(self.gone))
-            return False
-        else:
-            with trio.move_on_after(HEARTBEAT_SECONDS) as waiting:
-                await watching.news.wait()
-            if waiting.cancelled_caught:
-                await self._send(stream, self._now())
-        return True
-
-    async def _send(self, stream: trio.SocketStream, data: bytes) -> None:
-        with trio.fail_after(STUCK_SECONDS):
-            await stream.send_all(data)
-
-    def _now(self) -> bytes:
-        return unnumbered({"type": "now", "at_ms": self.now()})
-
-    def _people(self, seat: int) -> bytes:
-        """Return the list of all players, as a person may know it."""
-        seats = []
-        for number, name in enumerate(self.names):
-            kind = "bot"
-            if number == seat:
-                kind = "you"
-            elif number in self.people:
-                kind = "person"
-            here = kind == "bot" or bool(self._watching[number])
-            seats.append(
-                {"seat": number, "name": name, "kind": kind, "here": here, "taken": number not in self._free()}
-            )
-        may_invite = self._free() if seat == self.terms.seat else []
-        return unnumbered(
-            {"type": "people", "at_ms": self.now(), "seats": seats, "begun": self.begun, "may_invite": may_invite}
-        )
-
-    def _people_changed(self) -> None:
-        self._version += 1
-        self._wake_all()
-
-    def _wake_all(self) -> None:
-        self._changed.set()
-        self._changed = trio.Event()
-        for seat in self.people:
-            self._wake(seat)
-
-    def _wake(self, seat: int) -> None:
-        for watching in self._watching[seat]:
-            watching.news.set()
-
-
-async def _until_end(stream: trio.SocketStream, sending: trio.CancelScope) -> None:
-    """Cancel a stream when the web server closes it."""
-    try:
-        while await stream.receive_some(64):
-            pass
-    except (trio.BrokenResourceError, trio.ClosedResourceError):
-        pass
-    sending.cancel()
 
 
 def _replay(transcript: Path) -> bytes:
