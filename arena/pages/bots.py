@@ -124,7 +124,7 @@ def bot_page(maker: PageMaker, competition: Competition, entrant: int, number: i
         extremes=_extremes(overview, latest, entrant),
         latest=len(latest),
         pages=newest_first(page, pages, lambda page: bot_file(entrant, page, pages)),
-        **_bot_context(overview, entrant),
+        **_bot_context(overview, entrant, causes=not competition.of_teams),
     )
 
 
@@ -247,7 +247,7 @@ def index_chunks(overview: Overview) -> list[list[tuple[int, str, str]]]:
     return chunks
 
 
-def _bot_context(overview: Overview, bot: int) -> dict[str, Any]:
+def _bot_context(overview: Overview, bot: int, *, causes: bool) -> dict[str, Any]:
     """Return the values for the template of one bot, except its matches."""
     digest, report = overview.found.digest, overview.found.reports[bot]
     number = list(map(attrgetter("entrant"), digest.standings)).index(bot)
@@ -278,7 +278,7 @@ def _bot_context(overview: Overview, bot: int) -> dict[str, Any]:
     met = [other.entrant for other in digest.standings if other.entrant in row.against]
     return {
         "facts_of_bot": facts,
-        "notes": note(report) if report.log else [],
+        "notes": note(report) if report.log and causes else [],
         "over_time": over_time,
         "opponents": _opponents(overview, row, met[:MOST_OPPONENTS]),
         "more_opponents": len(met) if len(met) > MOST_OPPONENTS else 0,

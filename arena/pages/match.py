@@ -120,7 +120,7 @@ def page_of_match(
                 told = _story_on_page(story, match.played)
         except NoReplayError as error:
             refused = str(error)
-    context = match_context(overview, match, block, told)
+    context = match_context(overview, match, block, told, causes=not competition.of_teams)
     if competition.withholds:
         context["no_transcript"] = "The host shows replays once the competition is over."
     return maker.of_competition(
@@ -155,14 +155,17 @@ def neighbours(overview: Overview, row: int) -> list[tuple[str, str]]:
 
 
 def match_context(
-    overview: Overview, match: Reported, block: Sequence[Reported], told: StoryOnPage | None
+    overview: Overview, match: Reported, block: Sequence[Reported], told: StoryOnPage | None, *, causes: bool
 ) -> dict[str, Any]:
-    """Return the values for the template of one match. `block` holds all matches of its block."""
+    """Return the values for the template of one match, with the causes of losses or without.
+
+    `block` holds all matches of its block.
+    """
     digest, played = overview.found.digest, match.played
     no_transcript = "The transcript is not in the results folder."
     if "://" in match.transcript:
         no_transcript = f"The transcript is at {match.transcript}."
-    seats = seats_of(match, digest.labels, () if told is None else told.story.names)
+    seats = seats_of(match, digest.labels, () if told is None else told.story.names, causes=causes)
     return {
         "headline": headline(played, digest),
         "reason": unusual_end(played.outcome.reason),
@@ -206,11 +209,14 @@ def _seatings(overview: Overview, matches: Iterable[Reported]) -> PageTable:
     return table("Matches from this deal", columns, list(matches), head="match", href=href)
 
 
-def seats_of(match: Reported, labels: Sequence[str], names: Sequence[str] = ()) -> list[SeatOnPage]:
-    """Return the seats of a match, from seat 0. `names`: the names in its story, by seat, no two alike."""
+def seats_of(match: Reported, labels: Sequence[str], names: Sequence[str], *, causes: bool) -> list[SeatOnPage]:
+    """Return the seats of a match, from seat 0, with the causes of losses or without.
+
+    `names`: the names in its story, by seat, no two alike.
+    """
     played = match.played
     found = []
-    for each in match_listed(match, labels).seats:
+    for each in match_listed(match, labels, None if causes else ()).seats:
         score = (played.outcome.scores or {}).get(str(each.seat))
         number = ""
         if played.entrants.count(each.entrant) > 1:

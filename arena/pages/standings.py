@@ -99,6 +99,9 @@ def standings_page(maker: PageMaker, competition: Competition, number: int = 1) 
     if number == 1:
         face = face_context(competition, overview)
         face["highlights"] = first_highlights(maker, competition, overview)
+    shown = standings_context(overview, "bot/{}.html".format, first=(number - 1) * ROWS)
+    if competition.of_teams:
+        shown["notes"] = []
     return maker.of_competition(
         competition,
         overview,
@@ -118,7 +121,7 @@ def standings_page(maker: PageMaker, competition: Competition, number: int = 1) 
         late=maker.late_state,
         ends=ends_text(overview),
         **face,
-        **standings_context(overview, "bot/{}.html".format, first=(number - 1) * ROWS),
+        **shown,
         **test_context(overview),
     )
 

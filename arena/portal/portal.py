@@ -101,6 +101,7 @@ class Portal:
         here = [each for each in competitions if each.folder.resolve() in folders]
         self.parts = tuple(sorted(here, key=lambda each: folders[each.folder.resolve()]))
         for part in self.parts:
+            part.of_teams = True
             part.withheld = self.competition.terms.views == "own"
 
     def stream(self, scope: Scope) -> Stream | int | None:
