@@ -184,7 +184,7 @@ class Competition:
         self.published: Mapping[str, str] = {}
         """Paths of the code of bots whose authors publish it, by label."""
         self.of_teams = False
-        """True if teams enter by themselves: causes of losses, with lines that bots print, are theirs alone then."""
+        """True if teams enter by themselves: causes of losses, with what bots printed, are theirs alone then."""
         self.withheld = False
         """True if the host shows what all seats saw only once the competition is over."""
         self._is_stage = is_of_season(folder)
