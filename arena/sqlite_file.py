@@ -263,17 +263,25 @@ class SqliteFile:
         Raises:
             MachineCannot: there is no space.
         """
+        # Otherwise SQLite would start again at each line by others.
+        with self.one_moment(), self._errors_as_exits(path):
+            path.unlink(missing_ok=True)
+            _create(path)
+            with closing(sqlite3.connect(path)) as copy:
+                self._db.backup(copy, pages=PAGES, progress=lambda _, left, total: step(left, total))
+
+    @contextmanager
+    def one_moment(self) -> Iterator[None]:
+        """Read the file in the block as it is now, whatever other processes write meanwhile. May be nested."""
+        if self._db.in_transaction:
+            yield
+            return
         with self._errors_as_exits():
             self._db.execute("BEGIN")
         try:
             with self._errors_as_exits():
-                # The first read fixes the moment. Otherwise SQLite would start again at each line by others.
-                self._db.execute(self.first_read).fetchone()
-            with self._errors_as_exits(path):
-                path.unlink(missing_ok=True)
-                _create(path)
-                with closing(sqlite3.connect(path)) as copy:
-                    self._db.backup(copy, pages=PAGES, progress=lambda _, left, total: step(left, total))
+                self._db.execute(self.first_read).fetchone()  # The first read fixes the moment.
+            yield
         finally:
             self._db.execute("ROLLBACK")
 

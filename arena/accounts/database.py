@@ -24,6 +24,12 @@ APPLICATION = 0x41524E53
 """SQLite's application id of the database ("ARNS")."""
 SCHEMA = 1
 # SQLite keeps a table's statement with its comments, and both are compared: change no word of those below.
+#
+# Databases of schema 1 exist. To change the tables, keep this text as TABLES_1, and write the statements that
+# lead from it to the next schema as STEP_2. Then TABLES = TABLES_1 + STEP_2, SCHEMA = 2, and the migrations of the
+# schema are {1: (TABLES_1, STEP_2)}; `arena.tournament.ledger_file` has two such steps. A step adds tables and
+# indexes only, so that the text of the tables stays what SQLite keeps. The command
+# `python -m tests.arena.accounts.old_databases` then writes a file of the new schema for the tests.
 TABLES = """
 CREATE TABLE settings (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE teams (

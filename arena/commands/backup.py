@@ -9,13 +9,17 @@ import click
 import msgspec
 from msgspec import Struct
 
+from arena.accounts import DATABASE, SERVER
+from arena.config import is_season, read_form, read_season, results_of
 from arena.errors import AnswerIsNo, MachineCannot, WrongUse, writing
 from arena.options import Positive, option, options
 from arena.quantities import pluralise
 from arena.reports import MOST_MATCHES, Packed, Share, archive_name, entrant_called, field_of, write_package
 from arena.season import back_up_season, check_season_backup, parts_in, read_book, season_folder
+from arena.submissions import ServerBackup, at_one_moment, back_up_server, check_server
 from arena.terminal import grid_of, print_json, progress_bar, progress_console, results_console, say, show
 from arena.tournament import (
+    LEDGER,
     Backup,
     Checked,
     FieldState,
@@ -28,6 +32,7 @@ from arena.tournament import (
     results_folder_of,
 )
 from referee.display_text import did_you_mean
+from referee.linux.files import FOLDER_MODE
 
 MOST_SAID = 20
 """Maximum lines about missing or changed files; `--json` has all."""
@@ -51,32 +56,88 @@ def command(cup: Path, dest: Path | None, *, asked: BackupOptions) -> None:
 
     Without DEST it goes to backups/NAME beside the folder that holds the results. A later backup into the same
     folder copies what is new. To restore one, copy it to where the results were. Of a season, by its file or
-    folder, all stages that have begun.
+    folder, all stages that have begun. Of a season's server, also accounts, submissions and uploads.
     """
     season = season_folder(cup)
-    results = season or results_folder_of(cup)
+    alone = _server_alone(cup)
+    results = alone or season or results_folder_of(cup)
     if asked.checks:
         if dest is not None:
             raise click.UsageError("--check takes only the backup's folder")
-        look = check_backup if season is None else check_season_backup
-        _check(results, look, as_json=asked.as_json)
+        look: Callable[[Path, Told], Checked] = check_backup if season is None else check_season_backup
+        _check(results, _nothing_played if alone else look, as_json=asked.as_json)
         return
     to = dest or backup_place(results)
-    with _progress() as tell:
-        all_made: list[Backup] = []
-        if season is None:
-            all_made.append(back_up(results, to, tell))
+    all_made: list[Backup] = []
+    server: ServerBackup | None = None
+    book = None if season is None or alone else read_book(season)
+    with _progress() as tell, ExitStack() as stack:
+        folders = [] if alone else [results] if season is None else parts_in(season)
+        ledgers = [stack.enter_context(closing(Ledger(folder / LEDGER))) for folder in folders]
+        database = stack.enter_context(at_one_moment(results, ledgers))
+        if alone:
+            _check_place(results, to)
+        elif season is None:
+            all_made.append(back_up(ledgers[0], to, tell))
         else:
-            all_made.extend(back_up_season(season, to, tell))
-    if not asked.as_json:
-        for made in all_made:
-            _say(made)
+            all_made.extend(back_up_season(season, book, ledgers, to, tell))
+        if database is not None:
+            server = back_up_server(results, database, to, tell)
+    if asked.as_json:
+        _print_json(to, all_made, server, is_whole=season is None and not alone)
         return
-    found = [msgspec.to_builtins(made, builtin_types=(), enc_hook=str) for made in all_made]
-    if season is None:
-        print_json(found[0])
-    else:
-        print_json({"folder": str(to), "stages": found})
+    for made in all_made:
+        _say(made)
+    if server is not None:
+        _say_server(server)
+
+
+def _server_alone(cup: Path) -> Path | None:
+    """Return the folder of a competition that has a server and has not begun; None for another one."""
+    folder = cup
+    if cup.suffix == ".toml":
+        folder = read_season(cup).results if is_season(cup) else results_of(cup, read_form(cup))
+    if (folder / LEDGER).exists() or not (folder / SERVER / DATABASE).is_file() or read_book(folder) is not None:
+        return None
+    return folder
+
+
+def _check_place(results: Path, to: Path) -> None:
+    """Check that a folder for a server's backup is empty, or has one.
+
+    Raises:
+        WrongUse: it has other content.
+    """
+    if to.resolve() == results.resolve():
+        raise WrongUse(f"{to}: is where the results are; a backup goes to another folder")
+    with writing(to):
+        to.mkdir(FOLDER_MODE, parents=True, exist_ok=True)
+        if any(path.name != SERVER for path in to.iterdir()):
+            raise WrongUse(f"{to}: is not empty and holds no backup; give an empty folder")
+
+
+def _print_json(to: Path, made: list[Backup], server: ServerBackup | None, *, is_whole: bool) -> None:
+    """Print what was done. `is_whole`: of a tournament, which is no stage."""
+    found: dict[str, Any] = {"folder": to, "stages": made}
+    if is_whole:
+        found = msgspec.structs.asdict(made[0])
+    if server is not None:
+        found["server"] = server
+    print_json(msgspec.to_builtins(found, builtin_types=(), enc_hook=str))
+
+
+def _nothing_played(folder: Path, tell: Told) -> Checked:
+    """Check the results of a competition that has not begun."""
+    del folder, tell
+    return Checked(matches=0, transcripts=0, entries=0, elsewhere=0, wrong=())
+
+
+def _say_server(made: ServerBackup) -> None:
+    results_console().say(
+        f"{made.folder}: {pluralise(made.teams, 'team')} and {pluralise(made.submissions, 'submission', ',')};"
+        f" {pluralise(made.copied, 'file', ',')} copied, {made.kept:,} there already"
+    )
+    _say_some([f"not in it: {name}: is not in the server's folder" for name in made.missing])
 
 
 def _say(made: Backup) -> None:
@@ -94,18 +155,24 @@ def _say(made: Backup) -> None:
 def _check(folder: Path, look: Callable[[Path, Told], Checked], *, as_json: bool) -> None:
     with _progress() as tell:
         found = look(folder, tell)
+        server = check_server(folder, tell)
+    wrong = (*found.wrong, *(() if server is None else server.wrong))
     if as_json:
-        print_json(msgspec.to_builtins(found))
+        of_server = {} if server is None else {"server": msgspec.to_builtins(server)}
+        print_json(msgspec.to_builtins(found) | of_server)
     else:
         results_console().say(
             f"{folder}: {pluralise(found.matches, 'match', ',')} that count,"
             f" {pluralise(found.transcripts, 'transcript', ',')} and {pluralise(found.entries, 'bot')} verified"
         )
-        _say_some(list(found.wrong))
-    if found.wrong:
-        raise AnswerIsNo(
-            f"{folder}: {pluralise(len(found.wrong), 'thing')} missing or changed since it was written"
-        )
+        if server is not None:
+            uploads = (
+                f"{pluralise(server.submissions, 'submission', ',')}, {pluralise(server.uploads, 'upload', ',')}"
+            )
+            results_console().say(f"{folder / SERVER}: {uploads} verified")
+        _say_some(list(wrong))
+    if wrong:
+        raise AnswerIsNo(f"{folder}: {pluralise(len(wrong), 'thing')} missing or changed since it was written")
 
 
 def _say_some(lines: list[str]) -> None:

@@ -23,6 +23,7 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
+from arena.accounts import SERVER
 from arena.checks import read_refusal
 from arena.config import is_season, label_of, read_season
 from arena.errors import WrongUse, cannot_write
@@ -412,18 +413,25 @@ def told_apart(parts: Sequence[PartResults]) -> list[PartResults]:
     return found
 
 
-def back_up_season(season: Path, to: Path, tell: Told) -> Iterator[Backup]:
+def back_up_season(
+    season: Path, book: SeasonBook | None, ledgers: Sequence[Ledger], to: Path, tell: Told
+) -> Iterator[Backup]:
     """Create or update a backup of a season, which may be running; yield the result for each part.
+
+    Args:
+        season: the season's results folder.
+        book: its own file, read before the ledgers were opened.
+        ledgers: those of its parts, as of `parts_in`.
+        to: the backup's folder.
+        tell: see `Told`.
 
     Raises:
         WrongUse: `to` holds something else or is in use, or the folder holds no season.
         MachineCannot: there is no space, or a ledger cannot be read.
     """
-    book = read_book(season)
-    parts = parts_in(season)
     _check_place(season, to)
-    for part in parts:
-        yield back_up(part, to / part.name, tell)
+    for ledger in ledgers:
+        yield back_up(ledger, to / ledger.path.parent.name, tell)
     if book is not None:
         write_book(to, book)
     if (season / PAGE).is_file():
@@ -453,7 +461,7 @@ def _check_place(season: Path, to: Path) -> None:
     if before is not None and book is not None and before.seed != book.seed:
         raise WrongUse(f"{to}: holds a backup of another season, or of one before --fresh; give an empty folder")
     planned = set() if book is None else set(book.parts)
-    if before is None and not names <= {*planned, f"{BOOK}.part"}:
+    if before is None and not names <= {*planned, SERVER, f"{BOOK}.part"}:
         raise WrongUse(f"{to}: is not empty and holds no backup; give an empty folder")
 
 

@@ -1,5 +1,6 @@
 """Submissions of teams: uploads, records, the judge and its queue, and scrimmages."""
 
+from arena.submissions.backup import ServerBackup, ServerChecked, at_one_moment, back_up_server, check_server
 from arena.submissions.competition import JUDGING, SCRIMMAGES, Competition, NoMore, NotYet, OpenPart
 from arena.submissions.entering import HERE, OpenField, bot_in, open_field, tournament_to_change
 from arena.submissions.examiner import MachineExaminer

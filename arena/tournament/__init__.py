@@ -1,7 +1,7 @@
 """Plays tournaments: ledger, runner and what a result depends on."""
 
 from arena.tournament.aside import Again, Asides, BlockSetAside, LeftOut
-from arena.tournament.backup import Backup, Checked, Told, back_up, backup_place, check_backup
+from arena.tournament.backup import Backup, Checked, Told, back_up, backup_place, check_backup, copy_file
 from arena.tournament.changes import (
     FieldState,
     close,

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from arena.accounts import SERVER
 from arena.config import FACE_FILES
 from arena.errors import MachineCannot, WrongUse, cannot_write
 from arena.processes import process_pool
@@ -90,11 +91,11 @@ def backup_place(results: Path) -> Path:
     return whole.parent.parent / "backups" / whole.name
 
 
-def back_up(results: Path, to: Path, tell: Told) -> Backup:
+def back_up(ledger: Ledger, to: Path, tell: Told) -> Backup:
     """Create or renew a backup.
 
     Args:
-        results: the results folder of a tournament, which may be played meanwhile.
+        ledger: the ledger of a tournament, which may be played meanwhile.
         to: the backup's folder.
         tell: see `Told`.
 
@@ -102,8 +103,9 @@ def back_up(results: Path, to: Path, tell: Told) -> Backup:
         WrongUse: `to` has other content or is in use, or the results are no tournament's.
         MachineCannot: there is no space, or the ledger cannot be read.
     """
+    results = ledger.path.parent
     _check_place(results, to)
-    with held(to), closing(Ledger(results / LEDGER)) as ledger:
+    with held(to):
         source = (results / LEDGER).stat()
         coming = to / COMING
         _remove(coming)
@@ -147,7 +149,7 @@ def _check_place(results: Path, to: Path) -> None:
     except OSError as error:
         raise cannot_write(to, error) from None
     copying = (COMING, f"{COMING}-wal", f"{COMING}-shm")
-    begun = {LOCK, TRANSCRIPTS, ENTRIES, PAGE, TABLE, DECISIONS, LADDER, PERIODS, *FACE_FILES, *copying}
+    begun = {SERVER, LOCK, TRANSCRIPTS, ENTRIES, PAGE, TABLE, DECISIONS, LADDER, PERIODS, *FACE_FILES, *copying}
     if LEDGER not in names and not names <= begun:
         raise WrongUse(f"{to}: is not empty and holds no backup; give an empty folder")
 
@@ -188,7 +190,7 @@ def _copy_files(copy: Ledger, results: Path, to: Path, tell: Told) -> Backup:
         elsewhere += each.place is not None
     copied = kept = done = 0
     for path in _files_of(results / TRANSCRIPTS, missing):
-        is_new = _copy_file(path, to / TRANSCRIPTS / path.name)
+        is_new = copy_file(path, to / TRANSCRIPTS / path.name)
         copied, kept = copied + is_new, kept + (not is_new)
         if path.suffix == ".jsonl":
             missing[path.stem] = False
@@ -203,7 +205,7 @@ def _copy_files(copy: Ledger, results: Path, to: Path, tell: Told) -> Backup:
     # A ladder's state may be newer than the ledger's copy. It is then made again from that.
     for name in (PAGE, TABLE, DECISIONS, LADDER, *FACE_FILES, *periods):
         if (results / name).is_file():
-            _copy_file(results / name, to / name)
+            copy_file(results / name, to / name)
     return Backup(
         folder=to,
         matches=copy.matches(),
@@ -245,7 +247,7 @@ def _periods_of(results: Path) -> list[str]:
     return [f"{PERIODS}/{path.name}" for path in found if not path.is_symlink()]
 
 
-def _copy_file(source: Path, to: Path) -> bool:
+def copy_file(source: Path, to: Path) -> bool:
     """Copy a file with its time, as a whole, unless it was copied before; return whether it was copied now."""
     its = source.stat(follow_symlinks=False)
     with suppress(FileNotFoundError):

@@ -1,11 +1,14 @@
 """The season's server as hosts run it: its processes are killed, it is killed itself, and starts again."""
 
+import io
 import os
+import shutil
 import signal
 import socket
 import sqlite3
 import subprocess
 import sys
+import tarfile
 from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
@@ -14,6 +17,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from arena.accounts import DATABASE, Accounts, Database
 from arena.portal.supervisor import ProcessReport, read_reports
 from arena.tournament import LEDGER
 from tests.builders.tournaments import write_tournament
@@ -95,6 +99,24 @@ class Server:
         return until(lambda: max(0, self.value(RESULTS) - before)) + before
 
 
+def bot_archive(folder: Path, version: str) -> bytes:
+    """Return an archive of a bot that plays Mist; another one for each version."""
+    bot = folder / "my_bot"
+    if not bot.exists():
+        subprocess.run([*ARENA, "new-bot", str(bot)], check=True, capture_output=True)  # noqa: S603 - ours
+    (bot / "version.txt").write_text(version)
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w:gz") as tar:
+        tar.add(bot, ".")
+    return archive.getvalue()
+
+
+def entered(results: Path) -> int:
+    """Return the number of submissions that have entered."""
+    with closing(Database(results / "server" / DATABASE)) as database:
+        return int(database.value("SELECT count(*) FROM submissions WHERE entered IS NOT NULL"))
+
+
 def ended(descendants: set[str]) -> bool:
     return not alive(descendants)
 
@@ -151,3 +173,38 @@ def test_a_port_in_use_is_said_in_one_line_before_anything_starts(server: Server
     assert "the port is in use; --port takes another" in answer.stderr
     assert answer.stderr.count("\n") == 1
     assert not (server.folder / "runs" / LEDGER).exists()
+
+
+def test_a_server_restored_from_a_backup_goes_on_where_it_was(server: Server) -> None:
+    """The backup is made while the server plays and judges; then all of its results are lost."""
+    results = server.folder / "runs"
+    with closing(Database(results / "server" / DATABASE)) as database:
+        accounts = Accounts(database)
+        mia = accounts.accept(accounts.invite(accounts.new_team("Red Pandas").id), "Mia")
+        token = accounts.new_token(mia, "test", "submit")
+    running = server.start()
+    with httpx.Client(
+        base_url=f"http://127.0.0.1:{server.port}/api/v1/", headers={"authorization": f"Bearer {token}"}
+    ) as program:
+        assert program.post("submissions", content=bot_archive(server.folder, "1")).status_code == 201
+        until(lambda: entered(results) == 1)
+        assert program.post("submissions", content=bot_archive(server.folder, "2")).status_code == 201
+        made = subprocess.run(  # noqa: S603 - ours
+            [*ARENA, "backup", str(server.file), "backup"], cwd=server.folder, capture_output=True, check=False
+        )
+        assert made.returncode == 0, made.stderr
+        descendants = family(running.pid)
+        running.kill()
+        running.wait()
+        until(partial(ended, descendants))
+        shutil.rmtree(results)
+        shutil.copytree(server.folder / "backup", results)
+        server.start()
+        assert program.get("me").json()["team"] == "Red Pandas"
+        until(lambda: entered(results) == 2)
+    server.plays()
+    assert server.value(PLAYED_TWICE) == 0
+    checked = subprocess.run(  # noqa: S603 - ours
+        [*ARENA, "backup", "--check", "backup"], cwd=server.folder, capture_output=True, text=True, check=False
+    )
+    assert (checked.returncode, "2 uploads verified" in checked.stdout) == (0, True), checked
