@@ -17,7 +17,7 @@ from pathlib import Path
 
 import click
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from arena.errors import MachineCannot, Stopped, WrongUse, cannot_write, reason_of
 from arena.processes import show_life
@@ -156,8 +156,8 @@ class Judge:
         """
         self._give_up_dead()
         self._enter_waiting()
-        for found in self._submissions.report_late():
-            self._tell(f"{found.bot}: no verdict for {about(LATE_SECONDS)}: see the host's page")
+        for late in self._submissions.report_late():
+            self._tell(f"{late.bot}: no verdict for {about(LATE_SECONDS)}: see the host's page")
         job = self._submissions.jobs.take(self._holder, scrimmages=self._has_room())
         if job is None:
             return False
@@ -185,22 +185,50 @@ class Judge:
     def _attempt(self, found: Submission, job: Job) -> None:
         """Judge a submission once."""
         findings = Findings()
-        try:
+        with self._ending_early(found, findings, job):
             self._judge(found, findings)
+
+    @contextmanager
+    def _ending_early(self, found: Submission, findings: Findings | None, job: Job | None) -> Iterator[None]:
+        """Record why a submission was not judged to its end; without findings, why it was not entered."""
+        try:
+            yield
         except Unfit as error:
             self._refuse(found, str(error), findings)
         except (KeyboardInterrupt, Stopped):
-            self._submissions.put_back(job)
+            if job is not None:
+                self._submissions.put_back(job)
             raise
         except Exception as error:  # noqa: BLE001 - every failure of the arena's own is tried again
             self._fail(found, error, findings)
 
-    def _fail(self, found: Submission, error: Exception, findings: Findings) -> None:
+    def _refuse(self, found: Submission, reason: str, findings: Findings | None) -> None:
+        columns = {}
+        if findings is not None:
+            columns["verdict"] = _json(self._verdict(found, findings, passed=False, reason=reason))
+        elif found.verdict is not None:
+            columns["verdict"] = _json(structs.replace(found.verdict, passed=False, reason=reason))
+        cpu_ms = _milliseconds(findings)
+        if self._submissions.advance(found.id, "refused", reason, cpu_ms=cpu_ms, ends=True, **columns):
+            self._tell(f"{found.bot}: refused: {printable(reason)}")
+
+    def _fail(self, found: Submission, error: Exception, findings: Findings | None) -> None:
         reason = reason_of(error)
-        why = reason.format_message() if isinstance(reason, click.ClickException) else repr(reason)
-        told = self._submissions.fail(found.id, printable(why), cpu_ms=_milliseconds(findings))
+        why = printable(reason.format_message() if isinstance(reason, click.ClickException) else repr(reason))
+        if findings is None:
+            self._fail_to_enter(found, why)
+            return
+        told = self._submissions.fail(found.id, why, cpu_ms=_milliseconds(findings))
         again = "; it has failed often: see the host's page" if told else ""
-        self._tell(f"{found.bot}: not judged, and tried again: {printable(why)}{again}")
+        self._tell(f"{found.bot}: not judged, and tried again: {why}{again}")
+
+    def _fail_to_enter(self, found: Submission, why: str) -> None:
+        """Tell the host that a submission could not be entered, at the first and at a later failure."""
+        self._failed_entries[found.id] += 1
+        if self._failed_entries[found.id] in {1, TOLD_AFTER}:
+            self._tell(f"{found.bot}: not entered, and tried again: {why}")
+        if self._failed_entries[found.id] == TOLD_AFTER:
+            self._submissions.tell_host(found, f"it could not be entered: {why}")
 
     def _judge(self, found: Submission, findings: Findings) -> None:
         """Examine a submission, and enter it if a tournament takes it.
@@ -243,14 +271,6 @@ class Judge:
         findings.cpu_seconds = 0.0
         return done
 
-    def _refuse(self, found: Submission, reason: str, findings: Findings) -> None:
-        verdict = self._verdict(found, findings, passed=False, reason=reason)
-        done = self._submissions.advance(
-            found.id, "refused", reason, cpu_ms=_milliseconds(findings), ends=True, verdict=_json(verdict)
-        )
-        if done:
-            self._tell(f"{found.bot}: refused: {printable(reason)}")
-
     def _verdict(self, found: Submission, findings: Findings, *, passed: bool, reason: str = "") -> Verdict:
         return Verdict(
             passed=passed,
@@ -274,21 +294,8 @@ class Judge:
             if is_old and self._submissions.entry(found.id) is None:
                 self._submissions.advance(found.id, "withdrawn", "a later version of yours takes its place")
                 continue
-            try:
+            with self._ending_early(found, None, None):
                 self._enter(found, self._read())
-            except Unfit as error:
-                self._submissions.advance(found.id, "refused", str(error))
-                self._tell(f"{found.bot}: refused: {error}")
-            except (WrongUse, MachineCannot, OSError) as error:
-                self._note_failed_entry(found, printable(str(error)))
-
-    def _note_failed_entry(self, found: Submission, why: str) -> None:
-        """Tell the host that a submission could not be entered, at the first and at a later failure."""
-        self._failed_entries[found.id] += 1
-        if self._failed_entries[found.id] in {1, TOLD_AFTER}:
-            self._tell(f"{found.bot}: not entered, and tried again: {why}")
-        if self._failed_entries[found.id] == TOLD_AFTER:
-            self._submissions.tell_host(found, f"it could not be entered: {why}")
 
     def _enter(self, found: Submission, competition: Competition) -> None:
         """Enter a submission that passed, exactly once, if a tournament takes it now.
@@ -376,8 +383,8 @@ def _has_withdrawn(standing: FieldState, label: str) -> bool:
     return True
 
 
-def _milliseconds(findings: Findings) -> int:
-    return round(findings.cpu_seconds * 1_000)
+def _milliseconds(findings: Findings | None) -> int:
+    return 0 if findings is None else round(findings.cpu_seconds * 1_000)
 
 
 def _json(verdict: Verdict) -> str:

@@ -64,9 +64,9 @@ class Court:
         members = self.accounts.members(found.id)
         return members[0] if members else self.accounts.accept(self.accounts.invite(found.id), "Mia")
 
-    def submit(self, team: str, archive: str) -> Submission:
+    def submit(self, team: str, archive: str | bytes) -> Submission:
         with self.store.begin() as part:
-            part.write(archive.encode())
+            part.write(archive.encode() if isinstance(archive, str) else archive)
             upload = part.finish()
         return self.submissions.receive(self.member(team), upload, "bot.zip").submission
 
