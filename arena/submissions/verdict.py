@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from referee.bot_folder import Limits
-from referee.match import MICROSECONDS_PER_MS, SeatReport
+from referee.match import MICROSECONDS_PER_MS, SeatReport, summed
 
 CLOSE = 0.7
 """Share of a limit from which a warning is shown."""
@@ -109,9 +109,16 @@ def margins_of(
             found.append(replace(one, text=text))
         else:
             found.append(one)
-    peaks = [report.peak_bytes for report in reports if report.peak_bytes is not None]
-    if peaks:
-        found.append(margin("memory", "used", max(peaks) / MEGABYTE, limits.memory_mb, "MB of memory"))
+    total = summed(reports)
+    if total.peak_bytes is not None:
+        found.append(margin("memory", "used", total.peak_bytes / MEGABYTE, limits.memory_mb, "MB of memory"))
+    if total.peak_processes is not None:
+        found.append(
+            margin("processes", "had", total.peak_processes, limits.processes, "processes and threads at once")
+        )
+    if total.scratch_bytes is not None:
+        used = total.scratch_bytes / MEGABYTE
+        found.append(margin("scratch", "scratch folder held", used, limits.scratch_mb, "MB"))
     times = [report.worst_us for report in reports if report.spread]
     if times and reply_ms:
         slowest = max(times) / MICROSECONDS_PER_MS / MILLISECONDS

@@ -420,12 +420,14 @@ class RecordedMatch(LocalMatch):
         )
 
     def _report(self, player: SeatDriver) -> SeatReport:
-        cpu_us, peak_bytes = player.usage()
+        used = player.usage()
         report = replace(
             self.match.seats[player.seat].report(),
-            cpu_us=cpu_us,
+            cpu_us=used.cpu_us,
             start_cpu_us=player.start_cpu_us,
-            peak_bytes=peak_bytes,
+            peak_bytes=used.peak_bytes,
+            peak_processes=used.peak_processes,
+            scratch_bytes=used.scratch_bytes,
             unlogged_bytes=player.unlogged_bytes(),
             output_wait_us=player.output_wait_us(),
         )

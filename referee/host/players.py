@@ -107,6 +107,19 @@ class WrongPlayersError(ValueError):
     """The players do not fit the game."""
 
 
+class Usage(Struct, frozen=True, kw_only=True):
+    """What a bot has used in a match. None: unknown."""
+
+    cpu_us: int | None = None
+    """Processor time in microseconds."""
+    peak_bytes: int | None = None
+    """Peak memory."""
+    peak_processes: int | None = None
+    """The most processes and threads at once."""
+    scratch_bytes: int | None = None
+    """The most that its scratch folder held, whenever it was looked at."""
+
+
 class SeatDriver:
     """A player in its seat, for one match."""
 
@@ -139,9 +152,9 @@ class SeatDriver:
         """
         return round(trio.current_time() * MICROSECONDS), 1
 
-    def usage(self) -> tuple[int | None, int | None]:
-        """Return its processor time in this match in microseconds, and its peak memory in bytes; None: unknown."""
-        return None, None
+    def usage(self) -> Usage:
+        """Return what it has used in this match."""
+        return Usage()
 
     def note_start_up(self) -> None:
         """Record the processor time that its process has used so far. Call when its first message arrives."""
@@ -345,11 +358,16 @@ class ProcessSeat(SeatDriver):
             bound = self._folder.limits.cpus
         return self._cpu_before + self.process.cpu_us(), most_cores(bound)
 
-    def usage(self) -> tuple[int | None, int | None]:
+    def usage(self) -> Usage:
         """See `SeatDriver`."""
         if self.process is None:
-            return 0, None
-        return self.cpu_time()[0], self.process.peak_bytes()
+            return Usage(cpu_us=0)
+        return Usage(
+            cpu_us=self.cpu_time()[0],
+            peak_bytes=self.process.peak_bytes(),
+            peak_processes=self.process.peak_processes(),
+            scratch_bytes=self.process.scratch_bytes(),
+        )
 
     def note_start_up(self) -> None:
         """See `SeatDriver`."""

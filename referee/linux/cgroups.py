@@ -135,6 +135,7 @@ class ControlGroup:
         die."""
         self._is_frozen = False
         self._processes = processes
+        self._own = OWN_PROCESSES
         self._refused_before = 0
         memory = (memory_mb + OVERHEAD_MB) * MEGABYTE
         quota = round(cpus * PERIOD_US)
@@ -159,6 +160,7 @@ class ControlGroup:
 
     def bound_processes(self, own: int) -> None:
         """Set the most processes of the group: the bot's limit plus `own` processes of the sandbox."""
+        self._own = own
         self._write("pids", "pids.max", self._processes + own)
 
     def entrances(self) -> list[int]:
@@ -263,6 +265,15 @@ class ControlGroup:
             around = self._folders["pids"].parents
             return all(left > self._processes + OWN_PROCESSES for left, _ in _left_in(around))
         return int(peak) >= int(most)
+
+    def peak_processes(self) -> int | None:
+        """Return the most processes and threads that the bot has had at once, without the sandbox's own.
+
+        None: this kernel has no peak (before Linux 6.11).
+        """
+        with ButForShortages():
+            return max(0, int(self._counter("pids", "pids.peak")) - self._own)
+        return None
 
     def wanted_processes_in_vain(self) -> bool:
         """Return whether it was refused processes below its own bound, because other programs had too many."""

@@ -151,6 +151,10 @@ class SeatReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Processor time before the bot's first `hello`, which is part of `cpu_us`; None: unknown."""
     peak_bytes: Annotated[int, Meta(ge=0, le=LARGEST)] | None = None
     """Peak memory of the bot's processes since their start; None: unknown."""
+    peak_processes: Count | None = None
+    """The most processes and threads that the bot had at once; None: unknown."""
+    scratch_bytes: Annotated[int, Meta(ge=0, le=LARGEST)] | None = None
+    """The most bytes that the bot's scratch folder held, whenever it was looked at; None: unknown."""
     unlogged_bytes: Annotated[int, Meta(ge=0, le=LARGEST)] = 0
     """Bytes of its output for which its log had no room. A bot that prints waits until they are read."""
     output_wait_us: Microseconds = 0
@@ -209,6 +213,8 @@ def summed(reports: Sequence[SeatReport]) -> SeatReport:
         cpu_us=_known(sum, map(attrgetter("cpu_us"), reports)),
         start_cpu_us=_known(sum, map(attrgetter("start_cpu_us"), reports)),
         peak_bytes=_known(max, map(attrgetter("peak_bytes"), reports)),
+        peak_processes=_known(max, map(attrgetter("peak_processes"), reports)),
+        scratch_bytes=_known(max, map(attrgetter("scratch_bytes"), reports)),
         last_line=next(reversed(lines), ""),
         closed_for=next((each.closed_for for each in reports if each.closed_for and not each.loss), ""),
         stuck_at=next(filter(None, map(attrgetter("stuck_at"), reports)), ""),

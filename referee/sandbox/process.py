@@ -8,6 +8,7 @@ can, and uses the rest if the machine has it; `none` promises nothing, and must 
 `bot_environment` its environment.
 """
 
+import os
 import signal
 from collections.abc import Callable
 from contextlib import suppress
@@ -18,7 +19,7 @@ import trio
 from msgspec import Struct
 from msgspec.structs import replace
 
-from referee.bot_folder import BotFolder, Limits
+from referee.bot_folder import MEGABYTE, BotFolder, Limits
 from referee.linux.processes import MICROSECONDS, most_cores
 from referee.linux.shortage import ButForShortages, shortage_text
 from referee.sandbox import bwrap, unconfined
@@ -52,6 +53,8 @@ class _CountersBefore(Struct, frozen=True):
     """Number of times that its processes had met the memory limit of the group."""
     peak_bytes: int = 0
     """Its peak memory in bytes; 0 if the kernel can reset it for each match."""
+    peak_processes: int = 0
+    """The most processes and threads that it has had at once."""
 
 
 class Process:
@@ -71,6 +74,10 @@ class Process:
         """The reason why it ended, if that is the fault of the referee's machine; empty: it is not."""
         self._cpu_us = 0
         self._peak_bytes: int | None = None
+        self._peak_processes: int | None = None
+        self._scratch_bytes: int | None = None
+        self._scratch: int | None = None
+        """A descriptor of its scratch folder, which outlives its processes; None: it has no sandbox."""
         self._memory_kills = 0
         self._met_process_bound = False
         self._before = _CountersBefore()
@@ -126,7 +133,7 @@ class Process:
         """
         self._log.complete()
         self._log.begin(path, self._limits.log_kb * KILOBYTE)
-        self._peak_bytes = None
+        self._peak_bytes = self._peak_processes = self._scratch_bytes = None
         group = self._box.group
         if group is not None:
             with suppress(ValueError), ButForShortages():
@@ -135,6 +142,7 @@ class Process:
                     processes_refused=group.processes_refused(),
                     bound_met=group.bound_met(),
                     peak_bytes=0 if group.begin_peak() else group.peak_bytes() or 0,
+                    peak_processes=group.peak_processes() or 0,
                 )
 
     async def empty_scratch(self) -> bool:
@@ -160,6 +168,7 @@ class Process:
     def cpu_us(self) -> int:
         """Return the processor time of all its processes in microseconds; after its end, as last read."""
         if not self._ended.is_set():
+            self.scratch_bytes()
             with ButForShortages():
                 self._cpu_us = max(self._cpu_us, self._box.cpu_us())
         return self._cpu_us
@@ -176,6 +185,39 @@ class Process:
                 if self._peak_bytes is not None and self._peak_bytes <= self._before.peak_bytes:
                     self._peak_bytes = None
         return self._peak_bytes
+
+    def peak_processes(self) -> int | None:
+        """Return the most processes and threads that it had at once in this match, also after its end.
+
+        None: unknown, also if an earlier match of a kept bot had as many.
+        """
+        if not self._ended.is_set() and self._box.group is not None:
+            with suppress(ValueError), ButForShortages():
+                peak = self._box.group.peak_processes()
+                self._peak_processes = peak if peak is None or peak > self._before.peak_processes else None
+        return self._peak_processes
+
+    def scratch_bytes(self) -> int | None:
+        """Return the most bytes that its scratch folder held, whenever its counters were read; None: unknown."""
+        if self._scratch is not None:
+            disk = os.fstatvfs(self._scratch)
+            held = (disk.f_blocks - disk.f_bfree) * disk.f_frsize
+            self._scratch_bytes = max(held, self._scratch_bytes or 0)
+        return self._scratch_bytes
+
+    def watch_scratch(self) -> None:
+        """Begin to measure its scratch folder. Call once its sandbox is ready."""
+        with ButForShortages():
+            self._scratch = os.open(self._box.scratch()[0].folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+            disk = os.fstatvfs(self._scratch)
+            # Without a sandbox it is another folder's disk.
+            if disk.f_blocks * disk.f_frsize != self._limits.scratch_mb * MEGABYTE or self._is_ending:
+                self._forget_scratch()
+
+    def _forget_scratch(self) -> None:
+        if self._scratch is not None:
+            os.close(self._scratch)
+            self._scratch = None
 
     def unlogged_bytes(self) -> int:
         """Return the number of bytes of its output so far for which its logs had no room."""
@@ -194,6 +236,8 @@ class Process:
         try:
             self.cpu_us()
             self.peak_bytes()
+            self.peak_processes()
+            self.scratch_bytes()
             group = self._box.group
             if group is not None:
                 with suppress(ValueError), ButForShortages():
@@ -263,6 +307,7 @@ class Process:
             self._is_ending = True  # From here on it is thawed, and its group is removed.
             with trio.CancelScope(shield=True):
                 self._read_counters()
+                self._forget_scratch()
                 try:
                     self._exit = await self._box.end()
                     # A bot that exited well lacked nothing.
@@ -379,4 +424,5 @@ async def _start(
         with trio.CancelScope(shield=True):
             await process.kill()
         raise
+    process.watch_scratch()
     return process

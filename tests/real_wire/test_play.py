@@ -11,7 +11,7 @@ from msgspec import Raw
 
 from protocol.codec import encode
 from protocol.refusals import Conduct
-from referee.bot_folder.manifest import find_bot
+from referee.bot_folder.manifest import BUILT_IN, find_bot
 from referee.host.one_match import play
 from referee.host.plan import AttemptResult, Plan
 from referee.host.players import LocalSeat, Player, SandboxedBot, WrongPlayersError
@@ -187,6 +187,27 @@ async def test_a_bot_that_the_kernel_kills_for_memory_has_that_in_its_report(tmp
     assert 0 < other.start_cpu_us <= other.cpu_us
     left = [record for record in records_of(result) if isinstance(record, Left)]
     assert ["killed: memory over 64 MB"] == [record.why for record in left]
+
+
+ROOMY = "[limits]\naddress_space_mb = 8_000"
+
+
+async def test_a_report_has_the_processes_and_the_scratch_that_a_bot_used(tmp_path: Path) -> None:
+    more = """
+import tempfile, threading, time
+for _ in range(20):
+    threading.Thread(target=time.sleep, args=(1_000,), daemon=True).start()
+kept = tempfile.TemporaryFile()
+kept.write(bytes(5_000_000))
+kept.flush()
+"""
+    folder = write_bot(tmp_path / "user", more + (BUILT_IN / "mist_random/bot.py").read_text(), ROOMY)
+    bots = [SandboxedBot(find_bot(str(folder))), *sandboxed("mist_random")]
+    user, other = (await played(plan(max_turns=2), bots, tmp_path)).reports
+    assert 0 == other.scratch_bytes
+    assert 5_000_000 <= (user.scratch_bytes or 0) < 6_000_000
+    if user.peak_processes is not None:  # Kernels before Linux 6.11 have no peak.
+        assert 20 < user.peak_processes < 40
 
 
 def shown_bot(info: str, folder: Path) -> SandboxedBot:

@@ -9,6 +9,7 @@ import trio
 
 from referee.bot_folder.manifest import Limits
 from referee.sandbox import SandboxError, bwrap, demand, find_isolation
+from referee.sandbox.bot_files import Scratch
 from referee.sandbox.process import NO_MEMORY, Process
 
 
@@ -31,6 +32,9 @@ class Box:
 
     def cpu_us(self) -> int:
         return 0
+
+    def scratch(self) -> list[Scratch]:
+        return [Scratch(Path("/"))]
 
     async def exited(self) -> None:
         await self.may_end.wait()
@@ -117,6 +121,9 @@ class Group:
     def peak_bytes(self) -> int:
         return self.peak
 
+    def peak_processes(self) -> int:
+        return self.peak
+
     def begin_peak(self) -> bool:
         if self._counts_anew:
             self.peak = 10
@@ -197,3 +204,14 @@ async def test_the_most_memory_is_a_match_s_own_or_not_known(
     assert expected == found
     box.group.peak = 200
     assert 200 == process.peak_bytes()
+
+
+async def test_the_most_processes_are_a_match_s_own_or_not_known(tmp_path: Path) -> None:
+    box, log = InGroup(), Log()
+    process = Process(box, log, Limits())  # type: ignore[arg-type]
+    found = [process.peak_processes()]
+    process.begin_match(tmp_path / "log")
+    found.append(process.peak_processes())
+    box.group.peak = 200
+    found.append(process.peak_processes())
+    assert [100, None, 200] == found
