@@ -42,7 +42,7 @@ IDLE_SECONDS = 2.0
 CHECKED: tuple[State, ...] = ("checked",)
 MOST_WAITING = 5_000
 HOUSEKEEPING_SECONDS = 600.0
-"""Seconds between two removals of old uploads."""
+"""Seconds between two removals of old uploads, logs and transcripts."""
 BUSY = 2
 """Load per core above which no scrimmage is begun."""
 SAME = "this is what plays already: the archive has the same content as the version that competes now"
@@ -137,6 +137,7 @@ class Judge:
             try:
                 if time.monotonic() - cleaned >= HOUSEKEEPING_SECONDS:
                     self._submissions.remove_old()
+                    self._scrimmages.remove_old()
                     cleaned = time.monotonic()
                 if self.work():
                     continue
@@ -243,7 +244,7 @@ class Judge:
         if isinstance(part, NoMore):
             raise Unfit(part.text)
         tournament = competition.tournament(part)
-        archive = self._submissions.store.path(found.upload)
+        archive = self._submissions.store.checked(found.upload)
         bot = self._examiner.unpack(tournament, archive, found.bot, findings)
         if competition.competitors().get(found.bot) == bot.content and not self._submissions.entry(found.id):
             raise Unfit(SAME)
@@ -316,7 +317,7 @@ class Judge:
         if isinstance(part, NotYet):
             return
         tournament = competition.tournament_in(part.results)
-        archive = self._submissions.store.path(found.upload)
+        archive = self._submissions.store.checked(found.upload)
         bot = self._examiner.unpack(tournament, archive, found.bot, Findings())
         received = datetime.fromisoformat(found.created)
         with open_field(tournament, checks=False, received=received) as field:

@@ -17,7 +17,7 @@ from arena.accounts import DAY, Account, Accounts, Database
 from arena.config import ServerTerms
 from arena.quantities import pluralise
 from arena.submissions.jobs import GOES_ON, Job, Jobs, Place, Queue, about
-from arena.submissions.store import SubmissionRefused, Upload, UploadStore
+from arena.submissions.store import SubmissionRefused, Upload, UploadStore, remove_others
 from arena.submissions.verdict import Verdict
 from referee.bot_folder import MEGABYTE
 from referee.display_text import printable, printable_name
@@ -560,10 +560,13 @@ class Submissions:
             self._accounts.audit("bot withdrawn", "", by, team)
 
     def remove_old(self) -> int:
-        """Remove the uploads that the rule does not keep, and parts of dead processes; return how many.
+        """Remove the uploads that the rule does not keep, with their logs, and parts of dead processes.
 
         The rule: of each team the latest `versions_kept` uploads are kept, without refused ones that are older
         than `REFUSED_KEPT_DAYS`; and always those that compete or are not judged yet.
+
+        Returns:
+            The number of removed uploads and parts.
         """
         with self._db.change():
             keep: set[str] = set()
@@ -572,6 +575,11 @@ class Submissions:
             known = {row.hash for row in self._db.rows(_Hash, "SELECT hash FROM uploads WHERE removed IS NULL")}
             for hash_ in known - keep:
                 self._db.update("UPDATE uploads SET removed = ? WHERE hash = ?", self._db.now(), hash_)
+            logs = self._db.rows(
+                _Public,
+                "SELECT s.public FROM submissions s JOIN uploads u ON u.hash = s.upload WHERE u.removed IS NULL",
+            )
+        remove_others(self.logs, {each.public for each in logs})
         return self.store.sweep(keep, older_than=_stamp(self._db.after(-YOUNG_SECONDS)))
 
     def _kept(self, team: int) -> set[str]:
@@ -712,6 +720,10 @@ class _Published(Struct, frozen=True):
 
 class _Hash(Struct, frozen=True):
     hash: str
+
+
+class _Public(Struct, frozen=True):
+    public: str
 
 
 class _Size(Struct, frozen=True):

@@ -5,7 +5,6 @@ that asked sees the results, with its own bot's eyes; the author of an opponent 
 """
 
 import secrets
-import shutil
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -29,7 +28,7 @@ from arena.submissions.competition import SCRIMMAGES, Competition, OpenPart
 from arena.submissions.examiner import cpu_of_children
 from arena.submissions.jobs import Job, Jobs, Place
 from arena.submissions.records import day_of, new_public, team_of
-from arena.submissions.store import SubmissionRefused
+from arena.submissions.store import SubmissionRefused, remove_others
 from arena.workers import Placement, PoolSetup
 from referee.bot_folder import BotFolder, BotFolderError, built_in, find_bot, folder_name
 from referee.display_text import did_you_mean, printable
@@ -39,6 +38,8 @@ MOST_QUEUED = 3
 """Maximum scrimmages of a team that are not played yet."""
 MATCH_SECONDS = 600.0
 """Seconds after which a match is stopped."""
+KEPT = 50
+"""Number of a team's latest scrimmages whose transcripts and logs are kept."""
 MOST_TRIES = 5
 """Attempts of the arena at a match after which the scrimmage has failed."""
 FAILED = "the arena could not play it; this does not count against your budget"
@@ -217,6 +218,19 @@ class Scrimmages:
         """Return the folder with a scrimmage's transcripts."""
         return self._competition.server / SCRIMMAGES / scrimmage.public
 
+    def remove_old(self) -> int:
+        """Remove the transcripts and logs of scrimmages, except of each team's latest `KEPT`; return how many.
+
+        Those that are not over stay, too. Their results stay in the database.
+        """
+        kept = self._db.rows(
+            _Public,
+            "SELECT public FROM (SELECT public, state, row_number() OVER (PARTITION BY team ORDER BY id DESC)"
+            " AS age FROM scrimmages) WHERE age <= ? OR state IN ('queued', 'playing')",
+            KEPT,
+        )
+        return remove_others(self._competition.server / SCRIMMAGES, {each.public for each in kept})
+
     def add_match(self, scrimmage: Scrimmage, job: Job, match: ScrimmageMatch, cpu_ms: int) -> None:
         """Record a match, and let the scrimmage wait for its next turn if more are to be played."""
         matches = [*scrimmage.played, match]
@@ -278,6 +292,10 @@ class Scrimmages:
             raise SubmissionRefused(text, "quota", 60)
 
 
+class _Public(Struct, frozen=True):
+    public: str
+
+
 class _Opponents(Struct, frozen=True):
     opponents: str
     bot: str
@@ -313,6 +331,10 @@ class ScrimmagePlayer:
             self._scrimmages.fail(job, printable(why))
         else:
             self._scrimmages.add_match(scrimmage, job, match, round((cpu_of_children() - cpu) * 1_000))
+
+    def remove_old(self) -> int:
+        """See `Scrimmages.remove_old`."""
+        return self._scrimmages.remove_old()
 
     def give_up(self, job: Job, why: str) -> None:
         """Let a match be played again whose judge has ended."""
@@ -371,10 +393,6 @@ class ScrimmagePlayer:
         if name in built_in():
             return find_bot(name)
         raise SubmissionRefused(f"{name} no longer competes")
-
-    def remove(self, scrimmage: Scrimmage) -> None:
-        """Remove the transcripts of a scrimmage."""
-        shutil.rmtree(self._scrimmages.folder(scrimmage), ignore_errors=True)
 
 
 def _match(trial: Trial, seats: tuple[str, ...], transcript: str) -> ScrimmageMatch:

@@ -11,14 +11,14 @@ import shutil
 import time
 from collections.abc import Collection
 from contextlib import suppress
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Literal, Self
 
 from msgspec import Struct
 
-from arena.errors import writing
+from arena.errors import MachineCannot, writing
 from referee.bot_folder import MEGABYTE
 from referee.linux.files import FOLDER_MODE, for_owner, open_regular
 
@@ -161,6 +161,20 @@ class UploadStore:
             raise ValueError("not the hash of an upload")
         return self._folder / hash_[:2] / hash_
 
+    def checked(self, hash_: str) -> Path:
+        """Return the path of an upload, after checking that it is as it was received.
+
+        Raises:
+            MachineCannot: it was changed.
+            OSError: it is missing, or cannot be read.
+        """
+        path = self.path(hash_)
+        with open_regular(path, follow=False) as file:
+            found = file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type] # every file has readinto
+        if found != hash_:
+            raise MachineCannot(f"{path}: is no longer what was received")
+        return path
+
     def open(self, hash_: str) -> BinaryIO:
         """Open an upload for reading.
 
@@ -196,6 +210,17 @@ class UploadStore:
                         path.unlink()
                         removed += 1
         return removed
+
+
+def remove_others(folder: Path, kept: Collection[str]) -> int:
+    """Remove the folders in a folder whose names are not among those to keep; return how many."""
+    removed = 0
+    with suppress(FileNotFoundError):
+        for path in folder.iterdir():
+            if path.name not in kept:
+                shutil.rmtree(path, ignore_errors=True)
+                removed += 1
+    return removed
 
 
 def _disk_full() -> SubmissionRefused:

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 from arena.commands.main import main
 from arena.errors import MachineCannot, Stopped, WrongUse
+from arena.submissions import scrimmages
 from arena.submissions.judge import SAME, judge_lock
 from arena.submissions.store import SubmissionRefused
 from tests.arena.cups import play_cup
@@ -154,6 +155,36 @@ def test_what_the_arena_fails_at_is_nobodys_fault_and_ends_well(
         "Red Pandas: not judged, and tried again: RuntimeError('a fault')",
         "Red Pandas: not judged, and tried again: cup.toml:1: game: gone",
     ]
+
+
+def test_an_upload_that_the_disk_has_lost_or_changed_is_the_arenas_failure(court: Court) -> None:
+    lost, changed = court.submit("Red Pandas", "v1"), court.submit("Blue Whales", "v2")
+    court.store.remove(lost.upload)
+    court.store.path(changed.upload).write_text("another")
+    court.judge_all()
+    assert {"received"} == {court.now(each).state for each in (lost, changed)}
+    assert "is no longer what was received" in court.now(changed).failure
+    with court.store.begin() as part:
+        part.write(b"v1")
+        part.finish()
+    court.submissions.retry(lost, court.member("Red Pandas"))
+    court.judge_all()
+    assert "entered" == court.now(lost).state
+
+
+def test_transcripts_of_practice_are_kept_of_the_latest_and_of_those_that_are_not_over(
+    court: Court, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scrimmages, "KEPT", 1)
+    court.submit("Red Pandas", "v1")
+    court.judge_all()
+    mia = court.member("Red Pandas")
+    asked = [court.scrimmages.ask(mia, ["mist_random"], 1) for _ in range(3)]
+    for each in asked:
+        court.scrimmages.folder(each).mkdir(parents=True)
+    court.database.update("UPDATE scrimmages SET state = 'played' WHERE id != ?", asked[0].id)
+    assert 1 == court.scrimmages.remove_old()
+    assert [True, False, True] == [court.scrimmages.folder(each).exists() for each in asked]
 
 
 def test_a_signal_stops_the_judge_and_the_job_waits(court: Court, monkeypatch: pytest.MonkeyPatch) -> None:

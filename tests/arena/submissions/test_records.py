@@ -217,7 +217,11 @@ def test_uploads_are_kept_by_the_rule(tmp_path: Path) -> None:
         for each in [plays, *old, waits]:
             os.utime(server.store.path(each.upload), (0, 0))
         os.utime(server.store.path(lost.hash), (0, 0))
+        logs = {each.id: server.submissions.logs / each.public for each in [plays, *old, waits]}
+        for folder in logs.values():
+            folder.mkdir(parents=True)
         assert server.submissions.remove_old() == 2
+        assert [old[0].id] == [id_ for id_, folder in logs.items() if not folder.exists()]
         there = {path.name for path in (tmp_path / "uploads").glob("??/*")}
         assert there == {plays.upload, old[1].upload, old[2].upload, waits.upload, young.hash}
         gone = server.submissions.by_id(old[0].id)
