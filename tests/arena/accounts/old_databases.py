@@ -28,12 +28,9 @@ def fill(server: Server) -> None:
     host = server.accounts.accept(server.accounts.invite(None), "Ada")
     mia = server.member()
     server.accounts.new_team("Blue Herons", host)
-    secrets = ((SESSION, "sessions", {}), (TOKEN, "tokens", {"name": "ci", "scope": "submit"}))
-    for secret, table, more in secrets:
-        hash_ = hashlib.sha256(secret.encode()).digest()
-        server.database.insert(
-            table, hash=hash_, account=mia.id, created=server.database.now(), expires=FAR, **more
-        )
+    common = {"account": mia.id, "created": server.database.now(), "expires": FAR}
+    server.database.insert("sessions", hash=_hash(SESSION), **common)
+    server.database.insert("tokens", hash=_hash(TOKEN), name="ci", scope="submit", **common)
     for number, state in enumerate(STATES):
         found = server.submit(mia, b"bot %d" % number)
         ends = state in {"entered", "refused", "withdrawn"}
@@ -55,6 +52,10 @@ def fill(server: Server) -> None:
         created=now,
         changed=now,
     )
+
+
+def _hash(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode()).digest()
 
 
 def main() -> None:
