@@ -205,8 +205,8 @@ class Accounts:
         team = None if found.team is None else self.team(found.team)
         return "" if team is None else team.name
 
-    def accept(self, secret: str, name: str) -> Account:
-        """Make an account by an invitation."""
+    def accept(self, secret: str, name: str, subject: str | None = None) -> Account:
+        """Make an account by an invitation, and let an identity of a provider open it if `subject` is given."""
         name = _name(name, "your name")
         with self._db.change():
             invitation = self._invitation(secret)
@@ -214,9 +214,15 @@ class Accounts:
                 raise AccountError("this invitation is not open: it was used, revoked, or is too old")
             if invitation.team is not None and len(self.members(invitation.team)) >= MOST_MEMBERS:
                 raise AccountError(f"this team has {MOST_MEMBERS} members already")
+            self._check_subject(subject)
             self._db.update("UPDATE invitations SET uses = uses - 1 WHERE id = ?", invitation.id)
             id_ = self._db.insert(
-                "accounts", name=name, host=invitation.is_host, team=invitation.team, created=self._db.now()
+                "accounts",
+                name=name,
+                host=invitation.is_host,
+                team=invitation.team,
+                subject=subject,
+                created=self._db.now(),
             )
             account = self._account("accounts.id = ?", id_)
             if account is None:
@@ -242,13 +248,26 @@ class Accounts:
         """Return the account that a provider of OpenID Connect knows by this subject, or None."""
         return self._account("accounts.subject = ?", subject)
 
+    def has_subject(self, account: Account) -> bool:
+        """Return whether an identity of a provider of OpenID Connect opens an account."""
+        return self._db.value("SELECT subject FROM accounts WHERE id = ?", account.id) is not None
+
     def bind_subject(self, account: Account, subject: str) -> None:
-        """Let a person sign in by a provider of OpenID Connect from now on."""
+        """Let a person sign in by an identity of a provider of OpenID Connect from now on."""
         with self._db.change():
-            if self.account_of_subject(subject) is not None:
-                raise AccountError("this identity has an account already")
+            self._check_subject(subject)
             self._db.update("UPDATE accounts SET subject = ? WHERE id = ?", subject, account.id)
-            self.audit("identity bound", "", account, account.team)
+            self.audit("identity linked", "", account, account.team)
+
+    def unbind_subject(self, account: Account) -> None:
+        """End that an identity opens an account."""
+        with self._db.change():
+            self._db.update("UPDATE accounts SET subject = NULL WHERE id = ?", account.id)
+            self.audit("identity no longer linked", "", account, account.team)
+
+    def _check_subject(self, subject: str | None) -> None:
+        if subject is not None and self._db.value("SELECT 1 FROM accounts WHERE subject = ?", subject):
+            raise AccountError("this identity has an account already")
 
     def leave(self, account: Account, by: Account | None = None) -> None:
         """End an account: its sessions and tokens end, its submissions stay its team's."""

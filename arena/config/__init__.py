@@ -37,7 +37,7 @@ from arena.config.season_file import (
     stage_line,
     tournament_of_stage,
 )
-from arena.config.server_terms import OidcTerms, ServerTerms
+from arena.config.server_terms import OidcTerms, ServerTerms, is_provider_address
 from arena.config.tournament_file import (
     HOUSE_MARK,
     THE_ARENA,

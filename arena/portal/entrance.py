@@ -11,7 +11,20 @@ from arena.web import Refusal
 
 async def join_page(visit: Visit) -> Response:
     """Show the form of an invitation. Its secret is in the address's fragment, which browsers do not send."""
-    return visit.page("join", title="Join", wrong="", longest=LONGEST_NAME, name="")
+    return show_join(visit)
+
+
+def show_join(visit: Visit, wrong: str = "", name: str = "") -> Response:
+    """Show the form of an invitation, with what was wrong."""
+    return visit.page(
+        "join",
+        title="Join",
+        status=HTTPStatus.UNPROCESSABLE_ENTITY if wrong else HTTPStatus.OK,
+        wrong=wrong,
+        longest=LONGEST_NAME,
+        name=name,
+        oidc=visit.portal.provider_name,
+    )
 
 
 async def join(visit: Visit) -> Response:
@@ -22,14 +35,7 @@ async def join(visit: Visit) -> Response:
     try:
         account = await portal.in_thread(lambda: portal.accounts.accept(secret, name))
     except AccountError as error:
-        return visit.page(
-            "join",
-            title="Join",
-            status=HTTPStatus.UNPROCESSABLE_ENTITY,
-            wrong=str(error),
-            longest=LONGEST_NAME,
-            name=name,
-        )
+        return show_join(visit, str(error), name)
     return await let_in(visit, account)
 
 
@@ -37,7 +43,18 @@ async def sign_in_page(visit: Visit) -> Response:
     """Show the form for signing in; who is signed in already goes on."""
     if visit.visitor is not None:
         return visit.redirect(home_of(visit.visitor))
-    return visit.page("sign-in", title="Sign in", wrong="", oidc=visit.portal.oidc is not None)
+    return show_sign_in(visit)
+
+
+def show_sign_in(visit: Visit, wrong: str = "", status: HTTPStatus = HTTPStatus.UNPROCESSABLE_ENTITY) -> Response:
+    """Show the form for signing in, with what was wrong and its status."""
+    return visit.page(
+        "sign-in",
+        title="Sign in",
+        status=status if wrong else HTTPStatus.OK,
+        wrong=wrong,
+        oidc=visit.portal.provider_name,
+    )
 
 
 async def sign_in(visit: Visit) -> Response:
@@ -47,13 +64,7 @@ async def sign_in(visit: Visit) -> Response:
     key = visit.form.get("key", "").strip()
     found = await portal.in_thread(lambda: portal.accounts.token(key))
     if found is None or found[1].scope != "sign-in":
-        return visit.page(
-            "sign-in",
-            title="Sign in",
-            status=HTTPStatus.UNPROCESSABLE_ENTITY,
-            wrong="This is no valid key for signing in.",
-            oidc=portal.oidc is not None,
-        )
+        return show_sign_in(visit, "This is no valid key for signing in.")
     return await let_in(visit, found[0])
 
 
@@ -77,9 +88,21 @@ async def sign_out(visit: Visit) -> Response:
 
 async def account_page(visit: Visit) -> Response:
     """Show the visitor's own keys, and what else only concerns the visitor."""
+    return await _account(visit, "", "")
+
+
+async def _account(visit: Visit, secret: str, kind: str) -> Response:
     portal, account = visit.portal, visit.account
-    tokens = await portal.in_thread(lambda: portal.accounts.tokens(account))
-    return visit.page("account", title="Your keys", tokens=tokens, secret="", kind="", longest=LONGEST_NAME)
+    return visit.page(
+        "account",
+        title="Your keys",
+        tokens=await portal.in_thread(lambda: portal.accounts.tokens(account)),
+        secret=secret,
+        kind=kind,
+        longest=LONGEST_NAME,
+        oidc=portal.provider_name,
+        linked=await portal.in_thread(lambda: portal.accounts.has_subject(account)),
+    )
 
 
 async def new_token(visit: Visit) -> Response:
@@ -87,8 +110,7 @@ async def new_token(visit: Visit) -> Response:
     portal, form, account = visit.portal, visit.form, visit.account
     scope = form.get("scope", "")
     secret = await portal.in_thread(lambda: portal.accounts.new_token(account, form.get("name", ""), scope))
-    tokens = await portal.in_thread(lambda: portal.accounts.tokens(account))
-    return visit.page("account", title="Your keys", tokens=tokens, secret=secret, kind=scope, longest=LONGEST_NAME)
+    return await _account(visit, secret, scope)
 
 
 async def revoke_token(visit: Visit) -> Response:

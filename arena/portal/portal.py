@@ -15,7 +15,8 @@ from arena.accounts import Account, Accounts, Database
 from arena.errors import MachineCannot, WrongUse
 from arena.event_loop import CallThread
 from arena.pages import Announcement, PageMaker
-from arena.portal import api, entrance, host, matches, operations, practice, team
+from arena.portal import api, entrance, host, identity, matches, operations, practice, team
+from arena.portal.provider import Provider
 from arena.portal.supervisor import read_reports
 from arena.portal.visit import SESSION, RouteTerms, starlette_route
 from arena.submissions import Competition, Scrimmages, Submissions, UploadStore
@@ -54,8 +55,8 @@ class Portal:
             announcement: that of the site's other pages, which is kept up to date; None: there are none.
 
         Raises:
-            WrongUse: the database is of another kind, or that of a newer arena.
-            MachineCannot: it cannot be read or written.
+            WrongUse: the database is of another kind, or that of a newer arena; or the file's provider is wrong.
+            MachineCannot: the database cannot be read or written.
         """
         self.competition = competition
         self.guard = guard
@@ -74,7 +75,10 @@ class Portal:
         )
         self.announcement = announcement or Announcement()
         self.pages = PageMaker(live=True, url=url, links=(*links, *self.links), announcement=self.announcement)
-        self.oidc: object = None
+        oidc = competition.terms.oidc
+        self.provider = None if oidc is None else Provider(oidc, competition.file.parent)
+        """Where people may sign in besides; None: the host has no such provider."""
+        self.attempts = identity.Attempts()
         self.in_thread = CallThread()
         self.in_ledgers = CallThread()
         """Thread for ledgers, which may take seconds."""
@@ -90,6 +94,11 @@ class Portal:
         """Teams whose archives are being made or sent."""
         self._change = 0
         self._changes: Stream | None = None
+
+    @property
+    def provider_name(self) -> str:
+        """Name of the provider on pages; empty if there is none."""
+        return "" if self.provider is None else self.provider.name
 
     def routes(self) -> Sequence[Route]:
         """Return the portal's routes."""
@@ -181,6 +190,7 @@ class Portal:
 
 ROUTES: tuple[RouteTerms, ...] = (
     *entrance.ROUTES,
+    *identity.ROUTES,
     *team.ROUTES,
     *matches.ROUTES,
     *practice.ROUTES,

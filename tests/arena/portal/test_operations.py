@@ -57,6 +57,7 @@ async def test_the_audit_log_has_each_change_by_a_host_or_a_team(setting: Settin
         ("judge paused", host, "host/pause", {"paused": "yes"}),
         ("judge goes on", host, "host/pause", {"paused": "no"}),
         ("announced", host, "host/announce", {"text": LINE}),
+        ("identity no longer linked", mia, "account/provider/remove", {}),
         ("secrets ended", setting.eve, "account/sign-out-everywhere", {}),
     ]
     for action, browser, path, fields in changes:
@@ -79,6 +80,7 @@ async def test_the_audit_log_has_each_change_by_a_host_or_a_team(setting: Settin
     assert "left" == accounts.audit_log(count=1)[0].action
     covered = {path.replace(public, "{public}") for _, _, path, _ in changes}
     covered |= {f"host/submission/{{public}}/{each}" for each in ("retry", "refuse")}
+    covered |= {"join/provider", "account/provider"}  # These lead to the provider, and change nothing yet.
     covered |= {"account/leave", "join", "sign-in", "account/sign-out", "team/submit", "team/scrimmages/ask"}
     assert covered == {each.path for each in ROUTES if each.method == "POST" and not each.of_programs}
 
