@@ -30,5 +30,6 @@ from arena.practice.protocol import (
     read_line,
     read_seats,
 )
+from arena.practice.remote_seat import RemoteSeat, write_pipe_bot
 from arena.practice.seat_log import OVER, gone, messages_after
 from arena.practice.tables import NoRoomError, OwnMatch, Tables

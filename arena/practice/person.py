@@ -5,7 +5,7 @@ referee's. The rules judge a preview exactly as they would judge the submission.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, assert_never
+from typing import Any, Protocol, assert_never
 
 import msgspec
 import trio
@@ -61,6 +61,19 @@ class RefusedTextError(Exception):
     """The typed text is no action, or no legal one. The text says why."""
 
 
+class SeatLine(Protocol):
+    """The bot's end of a line to the referee."""
+
+    def say(self, frame: bytes) -> None:
+        """Send a message. Raises trio.WouldBlock if too many are on their way."""
+
+    async def hear(self) -> bytes:
+        """Return the next message. Raises trio.EndOfChannel at the end."""
+
+    def hear_nowait(self) -> bytes | None:
+        """Return the next message; None if there is none now."""
+
+
 class Person:
     """One person's seat in one match. `now` returns milliseconds on the referee's clock."""
 
@@ -78,8 +91,7 @@ class Person:
         self._names = names
         self._now = now
         self._changed = changed
-        self._text = text_of(game)
-        self._line: MemoryLine | None = None
+        self._line: SeatLine | None = None
         self._table: Table | None = None
         self._view: dict[str, Any] | None = None
         """The view that the browser was sent last."""
@@ -97,8 +109,12 @@ class Person:
 
     async def play(self, line: MemoryLine) -> None:
         """Play the seat at the other end of a line: see `LocalSeat.play`."""
-        self._line = line
         line.say(encode(Hello(token="", name="person", version="1", protocol=PROTOCOL)))
+        await self.sit(line)
+
+    async def sit(self, line: SeatLine) -> None:
+        """Play the seat at the other end of a line, from the referee's answer to `hello` on."""
+        self._line = line
         try:
             with self.leaving:
                 while not self.over:
@@ -120,7 +136,9 @@ class Person:
         """Send the seat's view after a step of the match, if it changed."""
         del told  # The referee's messages bring the events.
         self._table = table
-        view: View = view_of(table.game, table.state, self.seat)
+        self._show(view_of(table.game, table.state, self.seat))
+
+    def _show(self, view: View) -> None:
         shown: dict[str, Any] = msgspec.to_builtins(view, str_keys=True)
         if shown != self._view:
             self._view = shown
@@ -254,7 +272,9 @@ class Person:
         self._standing = self._sent = None
         self._is_final = False
         view = msgspec.convert(opened.view, GAMES[self._game].view_type)
-        name, texts = opened.window, self._text
+        name, texts = opened.window, text_of(self._game)
+        if self._table is None:  # The referee is on another machine.
+            self._show(view)
         self.tell(
             "window",
             id=opened.id,

@@ -152,9 +152,11 @@ async def connect(folder: Path) -> trio.SocketStream:
     return trio.SocketStream(own)
 
 
-async def read_line(stream: trio.abc.ReceiveStream, most: int) -> tuple[bytes, bytes] | None:
-    """Return a line without its end, and what came after it; None if the stream ends, or the line is too long."""
-    data = b""
+async def read_line(stream: trio.abc.ReceiveStream, most: int, data: bytes = b"") -> tuple[bytes, bytes] | None:
+    """Return a line without its end, and what came after it; None if the stream ends, or the line is too long.
+
+    `data`: what was read already.
+    """
     while b"\n" not in data:
         if len(data) > most:
             return None

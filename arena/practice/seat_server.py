@@ -48,6 +48,8 @@ class Watching:
         self.news = trio.Event()
         self.people = -1
         """Version of the list of people that it was sent."""
+        self.has_moved = False
+        """True if another match has taken the place of the stream's."""
 
 
 class SeatServer:
@@ -256,7 +258,8 @@ class SeatServer:
 
     async def _stream(self, stream: trio.SocketStream, seat: int, watching: Watching) -> None:
         """Send a seat's messages until its browser has gone."""
-        self.watching[seat].append(watching)
+        streams = self.watching[seat]
+        streams.append(watching)
         self.last_seen = trio.current_time()
         self.people_changed()
         try:
@@ -267,12 +270,15 @@ class SeatServer:
                     pass
                 nursery.cancel_scope.cancel()
         finally:
-            self.watching[seat].remove(watching)
+            streams.remove(watching)
             self.last_seen = trio.current_time()
             self.people_changed()
 
     async def _send_news(self, stream: trio.SocketStream, seat: int, watching: Watching) -> bool:
         """Send what is new, or wait for it. Return False after the last message."""
+        if watching.has_moved:
+            await self._send(stream, unnumbered({"type": "moved"}))
+            return False
         watching.news = trio.Event()
         data, watching.next = self.people[seat].log.since(watching.next, BATCH_BYTES)
         if watching.people != self._version:

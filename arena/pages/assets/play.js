@@ -147,7 +147,7 @@ function seat(root) {
   }
 
   // What is typed for a window outlives a reload.
-  const kept = () => `play ${location.pathname}`;
+  const kept = () => `play ${location.pathname} ${table?.match}`;
   function keep() {
     try { sessionStorage.setItem(kept(), JSON.stringify({ window: opened?.id, text: text.value })); } catch { /* It is only a comfort. */ }
   }
@@ -207,6 +207,7 @@ function seat(root) {
     pong: (told) => { if (told.n === pinged) part("delay").textContent = `Your line: ${Math.round(performance.now() - told.n)} ms there and back.`; },
     over: (told) => { over = told; opened = null; showResult(); soon(); },
     replay: (told) => { over.replay = told; showResult(); },
+    moved: () => location.reload(),
     fault: (told) => { opened = null; note(`The referee has disconnected your seat: ${told.text} The match goes on without you.`, "fault"); },
     gone: (told) => { over ??= { gone: told.text }; opened = null; stream.close(); showResult(); },
   };
@@ -341,7 +342,7 @@ function seat(root) {
     const place = part("result"), heading = place.querySelector("h2"), shown = place.hidden;
     place.hidden = false;
     part("pause").hidden = part("leave").hidden = true;
-    const again = el("a", { class: "button", href: "../" }, "Play again");
+    const again = table?.waits ? el("span", { class: "soft" }, table.waits) : el("a", { class: "button", href: "../" }, "Play again");
     if (over.gone !== undefined) {
       heading.textContent = plain(over.gone);
       renew(place.querySelector(".actions"), [again]);
@@ -353,7 +354,7 @@ function seat(root) {
     renew(place.querySelector(".podium"), order.map((each) => el("li", { class: each === table.seat ? "you" : "" }, el("span", { class: "place" }, ORDINALS[over.places[each]] ?? `${over.places[each]}th`), badge(each),
       el("span", { class: "name" }, each === table.seat ? `${table.names[each]} (you)` : who(each, table.names)), el("span", { class: "score" }, scores?.[each] ?? ""))));
     const replay = over.replay?.ready ? el("a", { class: "button", href: over.replay.href }, "Watch the replay, with all that was hidden") : el("span", { class: "soft" }, over.replay ? "There is no replay of this match." : "The replay is being made…");
-    renew(place.querySelector(".actions"), [again, replay]);
+    renew(place.querySelector(".actions"), table.waits ? [again] : [again, replay]);
     if (shown && settled) heading.focus({ preventScroll: false });
     if (shown) note(`The match is over: ${heading.textContent}.`, "mine");
   }
