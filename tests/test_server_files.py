@@ -1,4 +1,4 @@
-"""The unit of the season's server: what systemd says of it, where there is one, and what bots' sandboxes need."""
+"""The page of the season's server, and its unit: what the code, and systemd where there is one, say of them."""
 
 import re
 import shlex
@@ -9,13 +9,18 @@ from configparser import ConfigParser
 from pathlib import Path
 
 import click
+import msgspec
 import pytest
 
 from arena.commands.main import main as arena
-from tests.docs_pages import HOUSE
+from arena.config import ServerTerms
+from arena.submissions import STATES
+from tests.docs_pages import HOUSE, page, section, tables
 
 UNIT = HOUSE / "docs/examples/server/arena.service"
 EXPOSURE = 3.3
+ANY = 2**53
+"""A bound that the page does not tell."""
 of_systemd = pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze")
 
 
@@ -70,3 +75,45 @@ def test_the_exposure_that_the_page_tells_is_what_systemd_computes() -> None:
     assert found is not None
     assert EXPOSURE == pytest.approx(float(found[1]), abs=0.3)  # Other versions weigh a little differently.
     assert f"rates its exposure {EXPOSURE}" in (HOUSE / "docs/server.md").read_text()
+
+
+def allowed(kind: object) -> str:
+    """Return a type's values as the page writes them."""
+    match kind:
+        case msgspec.inspect.IntType(ge=int(least), le=int(most)) if most < ANY:
+            return f"{least} to {most:,}"
+        case msgspec.inspect.IntType(ge=int(least)):
+            return f"from {least}"
+        case msgspec.inspect.LiteralType(values=values):
+            return ", ".join(f'`"{value}"`' for value in sorted(map(str, values)))
+        case msgspec.inspect.UnionType(types=types) if msgspec.inspect.NoneType() in types:
+            return ", ".join(allowed(each) for each in types if not isinstance(each, msgspec.inspect.NoneType))
+        case msgspec.inspect.BoolType():
+            return "`true`, `false`"
+        case msgspec.inspect.StructType():
+            return "a table"
+        case _:
+            raise AssertionError(kind)
+
+
+def default(value: object) -> str:
+    match value:
+        case None:
+            return "none"
+        case str():
+            return f'`"{value}"`'
+        case _:
+            return str(value)
+
+
+def test_the_page_has_all_fields_of_the_server_s_table_with_defaults_and_bounds() -> None:
+    terms = msgspec.inspect.type_info(ServerTerms)
+    assert isinstance(terms, msgspec.inspect.StructType)
+    (table,) = tables(section(page("docs/server.md"), "The table `[server]`"))
+    fields = [(f"`{each.name}`", default(each.default), allowed(each.type)) for each in terms.fields]
+    assert fields == [(field, its_default, values) for field, its_default, values, _ in table]
+
+
+def test_the_page_has_all_states_of_a_submission_in_order() -> None:
+    (table,) = tables(section(page("docs/server.md"), "What happens to a submission"))
+    assert [f"`{state}`" for state in STATES] == [state for state, *_ in table]
