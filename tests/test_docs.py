@@ -10,7 +10,10 @@ import msgspec
 import pytest
 
 from arena.feed.process import MAX_MEMORY_BYTES, MAX_WAITING
+from arena.portal.visit import ANYBODYS, ATTEMPTS, CHANGES
 from arena.tournament.observers import AGAIN_SECONDS
+from arena.web.connection import HEADER_BYTES, PIECE_BYTES, REQUEST_SECONDS, STUCK_SECONDS
+from arena.web.guard import FORM_BYTES, FORM_SECONDS
 from protocol.feed import FeedMessage
 from protocol.games.mist import MistEvent, MistOptions, MistView
 from protocol.games.mist.board import BOARD
@@ -72,6 +75,31 @@ class TestOperating:
             word for row in tables(section(page("docs/operating.md"), "Events"))[0] for word in words(row[0])
         }
         assert listed == {*logged, *by_name} - {"step"}
+
+
+class TestSecurity:
+    def test_each_of_owasps_ten_names_tests_that_are_there(self) -> None:
+        rows = tables(section(page("docs/security.md"), "OWASP's ten"))[0]
+        assert [f"A{number:02}" for number in range(1, 11)] == [row[0][:3] for row in rows]
+        for row in rows:
+            named = words(row[2])
+            assert named, row[0]
+            for name_ in named:
+                path, _, test = name_.partition("::")
+                assert re.search(rf"^ *(async )?def {test}\(", Path(path).read_text(), re.MULTILINE), name_
+
+    def test_the_bounds_are_those_of_the_code(self) -> None:
+        said = dict(tables(section(page("docs/security.md"), "Bounds"))[0])
+        for row, rate in (
+            ("requests of an address", ANYBODYS),
+            ("changes of an account", CHANGES),
+            ("invitations, keys and sign-ins that an address tries", ATTEMPTS),
+        ):
+            pace = f"one each {rate.seconds:g} s" if rate.seconds >= 1 else f"{1 / rate.seconds:g} a second"
+            assert f"{rate.burst} at once, then {pace}" == said[row]
+        assert f"{FORM_BYTES // 1024} KiB, {FORM_SECONDS:g} s" == said["a form"]
+        assert f"{HEADER_BYTES // 1024} KiB, {REQUEST_SECONDS:g} s" == said["a request's line and headers"]
+        assert f"{STUCK_SECONDS:g} s for each {PIECE_BYTES // 1024} KiB" == said["an answer that is not read"]
 
 
 class TestProtocol:

@@ -38,6 +38,14 @@ def test_the_changelog_has_this_version_or_says_that_it_is_to_come() -> None:
     assert f"## [{VERSION}]" in changelog or f"will be {VERSION}." in changelog
 
 
+def test_every_package_of_the_lock_has_one_version_and_hashes() -> None:
+    packages = re.findall(r"(?m)^(\S.*(?:\n .*)*)", re.sub(r"(?m)^#.*\n", "", page("requirements.lock")))
+    assert len(packages) > 100
+    for package in packages:
+        assert re.match(r"[a-z0-9._-]+(?:\[[a-z0-9,-]+\])?==[0-9][^ ]* ", package), package[:80]
+        assert "--hash=sha256:" in package, package[:80]
+
+
 def test_hooks_are_local_and_do_what_the_check_does() -> None:
     assert ["local"] == [source["repo"] for source in HOOKS["repos"]]
     commands = re.findall(r"(?m)^((?:scripts|\.venv/bin)/.*?)(?: \|\| .*| > .*)?$", CHECK)
