@@ -5,11 +5,12 @@ referee's. The rules judge a preview exactly as they would judge the submission.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Protocol, assert_never
 
 import msgspec
 import trio
-from msgspec import Raw
+from msgspec import Raw, Struct
 
 from arena.live import in_names, plain_refusal, view_of
 from arena.practice.seat_log import SeatLog
@@ -72,6 +73,16 @@ class SeatLine(Protocol):
 
     def hear_nowait(self) -> bytes | None:
         """Return the next message; None if there is none now."""
+
+
+class Preview(Struct, frozen=True):
+    """What a typed text would submit."""
+
+    action: Any
+    text: str
+    """The action as it is typed, in canonical spelling."""
+    effect: str
+    """What the seat does by it, as a clause; "" if the game does not say."""
 
 
 class Person:
@@ -162,7 +173,7 @@ class Person:
                 self._hear_closed(message)
             case Paused(reason=reason):
                 self.paused = reason == f"seat {self.seat}"
-                self.tell("paused", reason=reason, text=f"The clocks stand still: {self._who(reason)}.")
+                self.tell("paused", reason=reason, text=f"The clocks stand still: {self._named(reason)}.")
             case Resumed(reason=reason):
                 self.paused = False
                 self.tell("resumed", reason=reason)
@@ -187,8 +198,8 @@ class Person:
             reason=_line(outcome.reason),
         )
 
-    def preview(self, window: int, text: str) -> tuple[Any, str]:
-        """Return the action that a text means, and the text in its canonical form, without submitting it.
+    def preview(self, window: int, text: str) -> Preview:
+        """Return what a text would submit, without submitting it.
 
         Raises:
             NotOpenError: the window is not open.
@@ -201,14 +212,13 @@ class Person:
             action = game_text.read(self._game, opened.window, text.strip())
         except ParseError as unclear:
             raise RefusedTextError(_line(str(unclear))) from None
-        if self._table is None:
-            return action, text.strip()
-        try:
-            judged = self._table.read(self.seat, encode(action))
-        except Illegal as illegal:
-            raise RefusedTextError(_line(plain_refusal(illegal.reason))) from None
-        plain = msgspec.json.decode(encode(judged))
-        return plain, _line(game_text.say(self._game, plain))
+        if self._table is not None:
+            try:
+                judged = self._table.read(self.seat, encode(action))
+            except Illegal as illegal:
+                raise RefusedTextError(_line(plain_refusal(illegal.reason))) from None
+            action = msgspec.json.decode(encode(judged))
+        return Preview(action, _line(game_text.say(self._game, action)), self._effect(opened, action))
 
     def submit(self, window: int, text: str, *, final: bool) -> None:
         """Submit typed text to the open window.
@@ -217,8 +227,7 @@ class Person:
             NotOpenError: the window is not open.
             RefusedTextError: the text is no legal action, or cannot be sent.
         """
-        action, _ = self.preview(window, text)
-        self._submit(action, final=final)
+        self._submit(self.preview(window, text).action, final=final)
 
     def finish(self, window: int) -> None:
         """Make the submission final, or the default if nothing is submitted. Raises as `submit`."""
@@ -261,7 +270,7 @@ class Person:
 
     def _hear_event(self, told: Any) -> None:
         event: Event = msgspec.convert(told, _union(GAMES[self._game].events))
-        said = _line(in_names(drawing_of(self._game).words(event), self._names))
+        said = self._named(drawing_of(self._game).words(event))
         if type(event).__name__ == "Reveal":
             self.tell("event", text=said, reveal=told)
         else:
@@ -271,7 +280,7 @@ class Person:
         self._opened, self._window = opened, opened.window
         self._standing = self._sent = None
         self._is_final = False
-        view = msgspec.convert(opened.view, GAMES[self._game].view_type)
+        view = self._view_of(opened)
         name, texts = opened.window, text_of(self._game)
         if self._table is None:  # The referee is on another machine.
             self._show(view)
@@ -281,13 +290,27 @@ class Person:
             window=name,
             main_ms=opened.main_ms,
             reserve_ms=opened.reserve_ms,
-            ask=_line(texts.ask(name, view)),
-            if_nothing=_line(game_text.if_nothing(self._game, name, opened.default)),
+            ask=self._named(texts.ask(name, view)),
+            if_nothing=self._named(game_text.if_nothing(self._game, name, opened.default)),
             default=opened.default,
             default_text=_line(game_text.say_default(self._game, name, opened.default)),
             words=[_line(word) for word in texts.words(name, view)[:MOST_WORDS]],
-            examples=[[_line(each), _line(meaning)] for each, meaning in texts.examples(name, view)[:MOST_WORDS]],
+            examples=[self._example(opened, *each) for each in texts.examples(name, view)[:MOST_WORDS]],
         )
+
+    def _example(self, opened: Opened, text: str, meaning: str) -> list[str]:
+        """Return an example for the browser: its text, its meaning, and its effect."""
+        effect = ""
+        with suppress(ParseError):
+            effect = self._effect(opened, game_text.read(self._game, opened.window, text))
+        return [_line(text), self._named(meaning), effect]
+
+    def _effect(self, opened: Opened, action: Any) -> str:
+        """Return what the seat does by an action, as a clause; "" if the game does not say."""
+        return self._named(text_of(self._game).effect(opened.window, self._view_of(opened), action))
+
+    def _view_of(self, opened: Opened) -> Any:
+        return msgspec.convert(opened.view, GAMES[self._game].view_type)
 
     def _hear_accepted(self, window: int, action: Any) -> None:
         self._standing, self._sent = action, None
@@ -311,8 +334,9 @@ class Person:
             reserve_ms=closed.reserve_ms,
         )
 
-    def _who(self, reason: str) -> str:
-        return _line(in_names(reason, self._names))
+    def _named(self, text: str) -> str:
+        """Return a text with the players' names instead of their seats."""
+        return _line(in_names(text, self._names))
 
 
 def forms_of(game: str, terms: InputTerms) -> Mapping[str, list[list[str]]]:

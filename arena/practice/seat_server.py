@@ -193,8 +193,8 @@ class SeatServer:
         person = self.people[seat]
         match said.do:
             case "preview":
-                action, text = person.preview(said.window, said.text)
-                return {"action": action, "text": text, "judged": True}
+                shown = person.preview(said.window, said.text)
+                return {"action": shown.action, "text": shown.text, "effect": shown.effect}
             case "submit":
                 person.submit(said.window, said.text, final=said.final)
             case "done":

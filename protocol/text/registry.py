@@ -164,6 +164,9 @@ class GameText(Struct, frozen=True, kw_only=True):
     """Each window that may open for this seat to the forms of its actions, with words in capitals to fill in."""
     examples: Callable[[str, Any], tuple[Example, ...]] = _no_texts
     """(window's name, view) to complete examples, each legal now."""
+    effect: Callable[[str, Any, Any], str] = _no_text
+    """(window's name, view, action in canonical spelling) to what the seat does by it, as a clause that may begin
+    with `you`; "" if unknown."""
     if_nothing: Callable[[str, Any], str] = _no_text
     """(window's name, its default) to the effect on a seat that submits nothing, as a clause; "" if unknown."""
     rules: Callable[[str], str] = _no_text

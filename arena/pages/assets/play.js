@@ -24,8 +24,8 @@ async function post(to, body) {
 
 function seat(root) {
   const part = (name) => root.querySelector(`[data-${name}]`), say = (body) => post(root.dataset.say, body);
-  const form = part("form"), text = root.querySelector("#text"), log = part("log"), title = root.querySelector("#turn");
-  const views = [], tasks = JSON.parse(root.dataset.tasks ?? "{}");
+  const form = part("form"), text = root.querySelector("#text"), log = part("log"), scroll = log.parentElement, title = root.querySelector("#turn");
+  const name = document.title, views = [], known = new Set(), tasks = JSON.parse(root.dataset.tasks ?? "{}");
   let table = null, opened = null, sent = null, last = -1, reveal = null, people = null, over = null, connected = null, settled = false;
   let skew = Infinity, paused = null, clicked = false, drawn = 0, previewed = 0, pinged = 0, stop = null;
 
@@ -54,6 +54,7 @@ function seat(root) {
     part("legend").textContent = plain(made.legend);
     redraw(board, nodes, moves && !calm.matches ? MOTION_MS : 0);
     renew(more, made.more ?? []);
+    if (Boolean(made.moreFirst) !== (more.nextSibling === board)) made.moreFirst ? board.before(more) : board.after(more);
     showRing();
     if (part("board").open) showWords();
   }
@@ -126,7 +127,7 @@ function seat(root) {
   async function preview() {
     const asked = text.value, window = opened?.id, answer = await say({ do: "preview", window, text: asked });
     // What is being clicked together is not wrong yet.
-    if (opened?.id === window && text.value === asked) judge(answer.ok ? { text: `You would play: ${answer.text}` } : { text: clicked ? `Not yet: ${answer.text}` : answer.text, wrong: !clicked });
+    if (opened?.id === window && text.value === asked) judge(answer.ok ? { text: answer.effect ? `${begun(answer.effect)}.` : `You would play: ${answer.text}` } : { text: clicked ? `Not yet: ${answer.text}` : answer.text, wrong: !clicked });
   }
 
   function judge({ text: words, wrong = false }) {
@@ -143,7 +144,7 @@ function seat(root) {
     const same = !words || words === sent?.text;
     if (!final && same) { if (sent) await submit(true); return; }
     const answer = await say(same ? { do: "done", window } : { do: "submit", window, text: words, final });
-    if (!answer.ok) { judge({ text: answer.text, wrong: true }); note(`Not sent: ${answer.text}`, "fault"); }
+    if (!answer.ok) { judge({ text: answer.text, wrong: true }); note(`Not submitted: ${answer.text}`, "fault"); }
   }
 
   // What is typed for a window outlives a reload.
@@ -172,10 +173,12 @@ function seat(root) {
       opened = { ...told, left: told.main_ms, reserve: told.reserve_ms, held: 0, announced: false };
       sent = null;
       text.value = typed(told.id);
+      drawBoard(settled);
       showForms();
       judge({ text: "" });
-      note(`It is your turn. ${tasks[told.window] ?? capital(told.ask)}`, "mine");
-      soon();
+      // The task is known when the same window opens again; what may be typed changes.
+      note(known.has(told.window) ? "It is your turn." : `It is your turn. ${tasks[told.window] ?? capital(told.ask)}`, "mine");
+      known.add(told.window);
     },
     accepted: (told) => {
       if (told.window !== opened?.id) return;
@@ -186,7 +189,7 @@ function seat(root) {
       if (sent) sent.text = text.value.trim() || told.text;
       judge({ text: "" });
       if (told.final) note(`Played: ${told.action === null ? opened.default_text : told.text}`);
-      else note(told.action === null ? "Taken back." : `Sent: ${told.text}`);
+      else note(told.action === null ? "Taken back." : `Submitted: ${told.text}`);
       keep();
       soon();
     },
@@ -229,21 +232,23 @@ function seat(root) {
   function settle() {
     if (settled) return;
     clearTimeout(settling);
-    settling = setTimeout(() => { settled = true; log.setAttribute("aria-live", "polite"); root.dataset.ready = ""; }, SETTLE_MS);
+    settling = setTimeout(() => { settled = true; scroll.setAttribute("aria-live", "polite"); root.dataset.ready = ""; }, SETTLE_MS);
   }
 
   function note(words, kind = "") {
-    const atEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 40;
+    const atEnd = scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight < 40;
     log.append(el("li", { class: kind }, words));
     if (log.children.length > MOST_LINES) log.firstElementChild.remove();
-    if (atEnd) log.scrollTop = log.scrollHeight;
+    if (atEnd) scroll.scrollTop = scroll.scrollHeight;
   }
 
   // --- What is to be done.
   function showTurn() {
     const act = mayAct();
     form.hidden = !act;
-    title.textContent = over ? "The match is over" : act ? (sent ? "Sent" : "Your turn") : opened?.stands ? "Played. Waiting for the others" : table ? "Waiting for the others" : "Waiting for the match";
+    root.querySelector(".turn").hidden = over !== null;
+    title.textContent = act ? (sent ? "Submitted" : "Your turn") : opened?.stands ? "Played. Waiting for the others" : table ? "Waiting for the others" : "Waiting for the match";
+    document.title = act && !sent ? `Your turn: ${name}` : name;
     root.classList.toggle("acts", act);
     root.querySelector("#task").hidden = !act;
     if (!act) return;
@@ -251,28 +256,34 @@ function seat(root) {
     root.querySelector("#task").textContent = plain(task);
     root.querySelector("#ask").textContent = plain(capital(opened.ask));
     const changes = text.value.trim() && text.value.trim() !== sent?.text;
-    part("send").textContent = sent && changes ? "Send instead" : "Send";
+    part("send").textContent = sent && changes ? "Submit instead" : "Submit";
     part("send").disabled = !changes;
-    part("done").textContent = sent || changes ? "Done" : "Pass";
-    part("done").classList.toggle("second", Boolean(changes));
+    part("done").textContent = sent || changes ? "Done" : "Submit nothing";
+    part("done").classList.toggle("second", !sent || Boolean(changes));
     part("done").title = "It stands at once: the window may close";
     part("undo").hidden = !sent;
     part("clear").disabled = !text.value;
-    const otherwise = opened.if_nothing || `If you send nothing, this is played: ${opened.default_text}.`;
-    root.querySelector("#default").textContent = plain(sent ? `${sent.text} counts when your time is up. Until then you may change it; Done lets it stand at once.` : otherwise);
+    root.querySelector("#default").textContent = plain(sent ? `${sent.text} counts when your time is up. Until then you may change it; Done lets it stand at once.` : opened.if_nothing);
   }
 
+  // A clause as a sentence's start: names of players stay as they are.
+  const begun = (clause) => (/^you/.test(clause) ? capital(clause) : clause);
   const capital = (words) => `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`;
-  const chip = (words, meaning, whole) => el("button", { type: "button", "data-whole": whole ? words : null, "data-says": whole ? null : words },
-    words, meaning && meaning !== words ? el("span", { class: "soft" }, ` ${meaning}`) : null);
+  // A button with what it types and what that means: the meaning in words alone, unless `typed` shows both.
+  const chip = (words, meaning, whole, typed = false) => el("button", { type: "button", "data-whole": whole ? words : null, "data-says": whole ? null : words },
+    typed || !meaning ? words : meaning, typed && meaning && meaning !== words ? el("span", { class: "soft" }, ` ${meaning}`) : null);
 
   // Actions that are legal now, the words of the window, and its forms.
   function showForms() {
-    // Where a board can be clicked, few examples do.
-    const examples = opened.examples.slice(0, MOST_CHIPS), short = examples.filter(([words]) => words.length <= 40).slice(0, game().say ? FEW_CHIPS : MOST_CHIPS);
-    renew(part("examples"), short.map(([words, meaning]) => chip(words, meaning, true)));
+    // Where a board can be clicked, few examples do; else they are what is chosen from, beside the line and in words.
+    const clickable = inside.querySelector("[data-says]") !== null;
+    const examples = opened.examples.slice(0, MOST_CHIPS), short = examples.filter(([words]) => words.length <= 40).slice(0, clickable ? FEW_CHIPS : MOST_CHIPS);
+    const chips = part("examples");
+    if (clickable) root.querySelector("#default").after(chips);
+    else root.querySelector(".hand label").before(chips);
+    renew(chips, short.map(([words, meaning, effect]) => (effect && !clickable ? chip(words, begun(effect), true) : chip(words, meaning, true, true))));
     const forms = (table.forms[opened.window] ?? []).map(([shape, meaning]) => el("li", {}, el("code", {}, shape), meaning ? ` ${meaning}` : null));
-    const rest = examples.filter((each) => !short.includes(each)).map(([words, meaning]) => chip(words, meaning, true));
+    const rest = examples.filter((each) => !short.includes(each)).map(([words, meaning]) => chip(words, meaning, true, true));
     renew(part("words").lastElementChild, [el("ul", {}, forms), el("div", { class: "chips", role: "group", "aria-label": "Words" }, rest, opened.words.slice(0, MOST_WORDS).map((word) => chip(word, "", false)))]);
   }
 
@@ -349,7 +360,7 @@ function seat(root) {
       return;
     }
     const mine = over.places[table.seat], shared = over.places.filter((each) => each === mine).length > 1;
-    heading.textContent = over.left ? "You left the match" : mine === 1 ? (shared ? "You share the first place" : "You won") : table.seats === 2 ? "You lost" : `You are ${shared ? "one of those " : ""}in place ${mine} of ${table.seats}`;
+    heading.textContent = mine === 1 ? (shared ? "You share the first place" : "You won") : table.seats === 2 ? "You lost" : `You are ${shared ? "one of those " : ""}in place ${mine} of ${table.seats}`;
     const order = table.names.map((_, each) => each).sort((a, b) => over.places[a] - over.places[b] || a - b), scores = scoresNow();
     renew(place.querySelector(".podium"), order.map((each) => el("li", { class: each === table.seat ? "you" : "" }, el("span", { class: "place" }, ORDINALS[over.places[each]] ?? `${over.places[each]}th`), badge(each),
       el("span", { class: "name" }, each === table.seat ? `${table.names[each]} (you)` : who(each, table.names)), el("span", { class: "score" }, scores?.[each] ?? ""))));

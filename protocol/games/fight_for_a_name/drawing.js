@@ -191,11 +191,13 @@ drawings["fight-for-a-name"] = (() => {
     if (titles.length) more.push(el("h2", {}, known ? "Banners" : "Banners claimed"), natural(titles.map((title) => banner(title, view.claims[title], coloursOf(title, view, ctx, colours), ctx.names))));
     if (view.round === 0 && view.numbers && !ctx.draft) more.push(el("p", {}, `The timed game: which of ${listed(view.numbers)} make ${view.target}?`));
     return {
-      heading: ctx.reveal ? "the end" : view.rounds ? `round ${view.round} of ${view.rounds}` : `round ${view.round}, ${view.phase.replaceAll("_", " ")}`,
+      heading: ctx.reveal ? "the end" : view.rounds ? `${view.round ? `round ${view.round}` : "before round 1"} of ${view.rounds}` : `round ${view.round}, ${view.phase.replaceAll("_", " ")}`,
       legend: `A hex has its number and the first letter of its colour (W: white); a flag names its holder, arrows show who moved. `
-        + `${view.players ? "The list: what each bot has of its best banner." : "The list: which hexes each bot holds."} MP: movement points.`,
+        + `${view.players ? "The list: what each player has of its best banner." : "The list: which hexes each player holds."} MP: movement points.`,
       node: el("div", { class: "duo" }, picture(WIDTH, HEIGHT, inWords(here, holders, ctx.names), ground, ctx.draft ? planned(view, ctx) : trails(view, positions), above), race(view, ctx, colours, holders)),
       more,
+      // On a small screen the numbers of the timed game come before the board, which is not needed for it.
+      moreFirst: Boolean(ctx.draft) && ctx.draft.window !== "move",
     };
   }
 

@@ -24,7 +24,18 @@ from protocol.games.fight_for_a_name import (
     drawing,
 )
 from protocol.games.fight_for_a_name.board import START, walks
-from protocol.text import Drawing, Example, GameText, InputTerms, ParseError, joined, name, number, quoted
+from protocol.text import (
+    Drawing,
+    Example,
+    GameText,
+    InputTerms,
+    ParseError,
+    joined,
+    name,
+    number,
+    quoted,
+    series,
+)
 
 DIRECTIONS, TITLES, COLOURS = get_args(Direction), get_args(Title), get_args(Colour)
 LAST_POSITION, LAST_HEX, LAST_SEAT = max(get_args(Position)), len(get_args(HexKey)), len(get_args(SeatKey)) - 1
@@ -116,6 +127,27 @@ def _gifts(seen: FightView) -> tuple[Example, ...]:
     if len(seats) > 1:
         shown.append((f"give {seats[0]}:1 {seats[1]}:1", f"1 MP each to seats {seats[0]} and {seats[1]}"))
     return tuple(shown)
+
+
+def effect(window: str, view: FightView, action: dict[str, Any]) -> str:
+    """See `protocol.text.GameText`."""
+    match window:
+        case "challenge":
+            numbers: list[int] = [view.numbers[at] for at in action["pick"] if at < len(view.numbers)]
+            if not numbers:
+                return DEFAULTS["challenge"]
+            return f"you answer {' + '.join(map(str, numbers))} = {sum(numbers)}, and the target is {view.target}"
+        case "move":
+            parts = [f"walk {' '.join(action['path'])}"] if action.get("path") else []
+            parts += [f"put {mp} MP on hex {hex_}" for hex_, mp in action.get("reinforce", {}).items()]
+            parts += [f"give {mp} MP to seat {seat}" for seat, mp in action.get("give", {}).items()]
+            return f"you {series(parts)}" if parts else DEFAULTS["move"]
+        case "pillar":
+            return ""
+        case _:
+            if action["seat"] is None:
+                return DEFAULTS[window]
+            return f"you {'name' if window == 'justice' else 'vote for'} seat {action['seat']}"
 
 
 def if_nothing(window: str, action: dict[str, Any] | None) -> str:  # noqa: ARG001 - the default is always the same
@@ -389,6 +421,7 @@ TEXT = GameText(
     words=words,
     forms=forms,
     examples=examples,
+    effect=effect,
     if_nothing=if_nothing,
     rules=page,
     fields=fields,

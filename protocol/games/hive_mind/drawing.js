@@ -213,7 +213,7 @@ drawings["hive-mind"] = (() => {
         : view.window ? { scores: "scores are guessed", give_token: "a token may be given", break_tie: "a tie is to be broken" }[view.window] : "after all rounds",
       legend: all
         ? "The number in a hex is its value. An outline is a bot's shape of the latest round; ×2: two shapes share a hex. From round 2 on a hex with an odd number of shapes scores for all of them, once. Gold: doubled; B: by a Block."
-        : `${view.seat === null ? "" : "The outline is the bot's own shape, rings are the hexes that it looks at. "}×2: so many shapes lay over a hex in the latest round; a stroke: it has scored.`,
+        : `${view.seat === null ? "" : "The outline is the seat's own shape, rings are the hexes that it looks at. "}×2: so many shapes lay over a hex in the latest round; a stroke: it has scored.`,
       node: cards([...hives.map((hive) => hivePicture(hive, ctx)), told ? hintsPicture(view, ctx) : tally(view, ctx)], 300),
       more: [...turn, ...purse, ...(guesses ? [guesses] : [])],
     };

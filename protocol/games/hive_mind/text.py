@@ -20,7 +20,20 @@ from protocol.games.hive_mind import (
     drawing,
 )
 from protocol.games.hive_mind.board import SHAPES
-from protocol.text import Drawing, Example, GameText, InputTerms, ParseError, joined, name, number, pairs, quoted
+from protocol.text import (
+    Drawing,
+    Example,
+    GameText,
+    InputTerms,
+    ParseError,
+    counted,
+    joined,
+    name,
+    number,
+    pairs,
+    quoted,
+    series,
+)
 
 SEATS = 5
 HEXES = "ABCDEFGHIJKL"
@@ -103,6 +116,23 @@ def _rounds(seen: HiveMindView) -> tuple[Example, ...]:
     if seen.round == LAST_ROUND:
         shown.append((f"{before}guess {first} {GUESS}", f"a shape, and the values of {first}, A to L"))
     return *shown, ("none", "no shape")
+
+
+def effect(window: str, view: HiveMindView, action: dict[str, Any]) -> str:  # noqa: ARG001 - all is in the action
+    """See `protocol.text.GameText`."""
+    match window:
+        case "round":
+            parts = [f"place {shape} on {hive}" for hive, shape in action.get("place", {}).items()]
+            parts += [f"{key} {hive}" for key in LISTS for hive in action.get(key, ())]
+            parts += [f"guess the values of {hive}" for hive in action.get("guess", {})]
+            return f"you {series(parts)}" if parts else DEFAULTS["round"]
+        case "scores":
+            parts = [f"{counted(score, 'point')} for seat {seat}" for seat, score in action["scores"].items()]
+            return f"you guess {series(parts)}" if parts else DEFAULTS["scores"]
+        case "give_token":
+            return f"you give the token to seat {action['seat']}"
+        case _:
+            return f"you vote for seat {action['seat']} to go"
 
 
 def if_nothing(window: str, action: dict[str, Any] | None) -> str:  # noqa: ARG001 - the default is always the same
@@ -363,6 +393,7 @@ TEXT = GameText(
     words=words,
     forms=forms,
     examples=examples,
+    effect=effect,
     if_nothing=if_nothing,
     rules=page,
     fields=fields,

@@ -7,9 +7,10 @@ from typing import Any
 
 from protocol.games.mist import ChooseFirst, MistEvent, MistView, Turn, drawing
 from protocol.games.mist.board import BOARD, CENTRE
-from protocol.text import Drawing, Example, GameText, InputTerms, ParseError, quoted
+from protocol.text import Drawing, Example, GameText, InputTerms, ParseError, quoted, series
 
 HEAVEN = "heaven-and-hell"
+NUMBERS = ("no", "one", "two", "three")
 STRIDE = 17
 """Cells between the examples of one turn and of the next."""
 
@@ -52,6 +53,19 @@ def examples(window: str, view: MistView) -> tuple[Example, ...]:
     if view.may_swap:
         shown.append(("swap", "take over the other's first move"))
     return tuple(shown)
+
+
+def effect(window: str, view: MistView, action: dict[str, Any]) -> str:
+    """See `protocol.text.GameText`."""
+    if window == "first":
+        return "you go first" if action["first"] == view.seat else f"seat {action['first']} goes first"
+    if action.get("swap"):
+        return "you take over the other's first move"
+    cells = action["cells"]
+    if not cells:
+        return "you place no piece"
+    pieces = "a piece" if len(cells) == 1 else f"{NUMBERS[len(cells)]} pieces"
+    return f"you place {pieces}, on {series(cells)}"
 
 
 def if_nothing(window: str, action: dict[str, Any] | None) -> str:
@@ -234,6 +248,7 @@ TEXT = GameText(
     words=words,
     forms=forms,
     examples=examples,
+    effect=effect,
     if_nothing=if_nothing,
     rules=page,
     fields=fields,

@@ -29,6 +29,13 @@ def examples(window: str, view: PointingView) -> tuple[Example, ...]:
     return (str(other), f"point at seat {other}"), ("nobody", "point at nobody")
 
 
+def effect(window: str, view: PointingView, action: dict[str, Any]) -> str:  # noqa: ARG001 - all is in the action
+    """See `protocol.text.GameText`."""
+    seat = say(action)
+    whom = seat if seat == NOBODY[0] else f"seat {seat}"
+    return f"you vote for {whom} to go" if window == "vote" else f"you point at {whom}"
+
+
 def if_nothing(window: str, action: dict[str, Any] | None) -> str:  # noqa: ARG001 - the default is always the same
     """See `protocol.text.GameText`."""
     return DEFAULTS[window]
@@ -142,6 +149,7 @@ TEXT = GameText(
     words=words,
     forms=forms,
     examples=examples,
+    effect=effect,
     if_nothing=if_nothing,
     rules=page,
     fields=fields,

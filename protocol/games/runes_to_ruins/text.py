@@ -41,6 +41,12 @@ ATTEMPTS = 11
 LINES = {"row": 1, "column": 2}
 """Direction to the index of its last line."""
 FLAGS = {"more votes": "more_votes", "told": "told", "abstain": "abstain", "light": "light"}
+FLAG_EFFECTS = {
+    "more_votes": "buy three votes more",
+    "told": "learn which condition wins",
+    "abstain": "cast no votes",
+    "light": "use the Power of Light",
+}
 PARTS: dict[str, Example] = {
     "vote": ("vote CONDITION VOTES", "VOTES may be left out: one vote"),
     "more": ("more votes", "buy three votes more"),
@@ -142,6 +148,24 @@ def examples(window: str, view: RunesView) -> tuple[Example, ...]:
         if is_allowed:
             shown.append(typed)
     return tuple(zip(shown, repeat("")))
+
+
+def effect(window: str, view: RunesView, action: dict[str, Any]) -> str:  # noqa: ARG001 - all is in the action
+    """See `protocol.text.GameText`."""
+    if window == "symbol":
+        return f"your symbol is {say(action)}"
+    parts = [f"vote for condition {each}" for each in action.get("votes", {})]
+    parts += [does for key, does in FLAG_EFFECTS.items() if action.get(key)]
+    if "dark" in action:
+        parts.append(f"use the Power of Dark on seat {action['dark']}")
+    for kind, asked in (
+        ("as a vision", [action.get("visions", {})]),
+        ("by what you learned", action.get("learned", ())),
+    ):
+        keys = [key for each in asked for key in each]
+        parts += [f"ask {kind} {PARTS[key][1].partition(': ')[2].rstrip('?')}" for key in keys]
+    parts += [f"guess {', '.join(guess)}" for guess in action.get("guesses", ())]
+    return f"you {'; '.join(parts)}" if parts else DEFAULTS["round"]
 
 
 def if_nothing(window: str, action: dict[str, Any] | None) -> str:  # noqa: ARG001 - the default is always the same
@@ -502,6 +526,7 @@ TEXT = GameText(
     words=words,
     forms=forms,
     examples=examples,
+    effect=effect,
     if_nothing=if_nothing,
     rules=page,
     fields=fields,

@@ -183,7 +183,7 @@ class Visitor:
 
     async def act(self, window: Message, rng: Random) -> None:
         """Submit one of a window's examples, or else its default."""
-        examples = [words for words, _ in window["examples"]]
+        examples = [each[0] for each in window["examples"]]
         if examples:
             answer = await self.say(do="submit", window=window["id"], text=rng.choice(examples), final=True)
             if answer.json()["ok"]:

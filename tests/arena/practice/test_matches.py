@@ -123,7 +123,7 @@ async def test_an_action_is_seen_before_it_is_sent_changed_and_taken_back(room: 
     window = line.window or {}
     first, second = words(line, 0), words(line, 1)
     shown = (await host.say(do="preview", window=window["id"], text=first)).json()
-    assert shown["ok"] is shown["judged"] is True
+    assert (shown["ok"], shown["text"], shown["effect"]) == (True, first, "you go first")
     wrong = (await host.say(do="preview", window=window["id"], text="nonsense")).json()
     assert wrong["ok"] is False
     assert wrong["text"]

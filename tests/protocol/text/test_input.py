@@ -1,6 +1,7 @@
 """What a person types, in each game's own words: read, shown as it could have been typed, and refused clearly."""
 
 import re
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -146,6 +147,62 @@ def test_what_happens_if_nothing_is_submitted_is_a_sentence(
     game: str, window: str, default: dict[str, Any] | None, happens: str
 ) -> None:
     assert f"If you submit nothing, {happens}." == registry.if_nothing(game, window, default)
+
+
+SEEN = SimpleNamespace(seat=0, numbers=(14, 48, 21, 4), target=124)
+"""What effects need of a view."""
+
+
+@pytest.mark.parametrize(
+    ("game", "window", "text", "effect"),
+    [
+        ("mist", "first", "first 0", "you go first"),
+        ("mist", "first", "first 1", "seat 1 goes first"),
+        ("mist", "turn", "C3", "you place a piece, on C3"),
+        ("mist", "turn", "C3 D7 F1", "you place three pieces, on C3, D7 and F1"),
+        ("mist", "turn", "swap", "you take over the other's first move"),
+        ("mist", "turn", "none", "you place no piece"),
+        ("pointing", "point", "3", "you point at seat 3"),
+        ("pointing", "point", "nobody", "you point at nobody"),
+        ("pointing", "vote", "3", "you vote for seat 3 to go"),
+        ("hive-mind", "round", "Charge EFI double Charge", "you place EFI on Charge and double Charge"),
+        (
+            "hive-mind",
+            "round",
+            "Zero EFI guess Zero 112332112213",
+            "you place EFI on Zero and guess the values of Zero",
+        ),
+        ("hive-mind", "round", "none", "you place no shape"),
+        ("hive-mind", "scores", "1:12 2:1", "you guess 12 points for seat 1 and 1 point for seat 2"),
+        ("hive-mind", "scores", "none", "you guess no score"),
+        ("hive-mind", "give_token", "2", "you give the token to seat 2"),
+        ("hive-mind", "break_tie", "2", "you vote for seat 2 to go"),
+        ("fight-for-a-name", "challenge", "0 3", "you answer 14 + 4 = 18, and the target is 124"),
+        ("fight-for-a-name", "challenge", "none", "you give no answer"),
+        ("fight-for-a-name", "move", "NW N put 12:2", "you walk NW N and put 2 MP on hex 12"),
+        ("fight-for-a-name", "move", "give 3:1", "you give 1 MP to seat 3"),
+        ("fight-for-a-name", "move", "stay", "you stay where you are, and put and give nothing"),
+        ("fight-for-a-name", "token_vote", "3", "you vote for seat 3"),
+        ("fight-for-a-name", "justice", "3", "you name seat 3"),
+        ("fight-for-a-name", "justice", "nobody", "you name nobody"),
+        (
+            "runes-to-ruins",
+            "round",
+            "vote 7; told; dark 2; divine Box; has 1 Torn Box",
+            (
+                "you vote for condition 7; learn which condition wins; use the Power of Dark on seat 2;"
+                " ask as a vision who uses a rune of this Divine group;"
+                " ask by what you learned whether that seat uses this rune"
+            ),
+        ),
+        ("runes-to-ruins", "round", "none", "you do nothing in this round"),
+    ],
+)
+def test_the_effect_of_an_action_is_said_before_it_is_submitted(
+    game: str, window: str, text: str, effect: str
+) -> None:
+    action = registry.read(game, window, text)
+    assert effect == registry.GAME_TEXTS[game].effect(window, SEEN, action)
 
 
 @pytest.mark.parametrize(("game", "window"), WINDOWS)

@@ -93,6 +93,12 @@ def examples(window: str, view: KuhnView) -> tuple[Example, ...]:
     return tuple((move, _said(before, move)) for move in MEANINGS)
 
 
+def effect(window: str, view: KuhnView, action: dict[str, Any]) -> str:
+    """See `protocol.text.GameText`."""
+    del window
+    return f"you {_said(view.moves, action['move'])}"
+
+
 TEXT = GameText(
     actions={"turn": Turn},
     view=KuhnView,
@@ -104,7 +110,8 @@ TEXT = GameText(
     words=lambda _window, _view: tuple(MEANINGS),
     forms=forms,
     examples=examples,
-    if_nothing=lambda _window, _action: "you pass",
+    effect=effect,
+    if_nothing=lambda _window, _action: "you pass, which is to check or to fold",
     rules=lambda variant: RULES.format(variant=variant),
     fields=lambda _terms: {
         "seat": "your own",
