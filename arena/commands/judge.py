@@ -9,6 +9,8 @@ import click
 from msgspec import Struct
 
 from arena.accounts import Database
+from arena.commands.options import NotifyOption
+from arena.config import Notices
 from arena.options import option, options
 from arena.submissions import (
     JUDGING,
@@ -22,6 +24,7 @@ from arena.submissions import (
     judge_lock,
 )
 from arena.terminal import say
+from arena.tournament import no_notices, open_notices
 from arena.workers import LOCAL, Placement
 from referee.bot_folder import MEGABYTE
 
@@ -42,6 +45,7 @@ class JudgeOptions(Struct, frozen=True, kw_only=True):
         ),
     ] = LOCAL
     once: Annotated[bool, option("End when nothing waits.")] = False
+    notify: NotifyOption = None
 
 
 @click.command("judge", short_help="Judge what teams submit.")
@@ -55,7 +59,12 @@ def command(file: Path, *, asked: JudgeOptions) -> None:
     competition = Competition.read(file, asked.results)
     where = Placement(on=asked.on, transcripts=None, concurrency=None, workers=None)
     os.nice(NICE)
-    with judge_lock(competition.server) as holder, closing(Database(competition.database)) as database:
+    notices = competition.form.notices or Notices()
+    with (
+        judge_lock(competition.server) as holder,
+        closing(Database(competition.database)) as database,
+        open_notices(asked.notify or notices.url) as notify,
+    ):
         terms = competition.terms
         submissions = Submissions(
             database,
@@ -72,6 +81,7 @@ def command(file: Path, *, asked: JudgeOptions) -> None:
             MachineExaminer(where, competition.server / JUDGING, terms),
             ScrimmagePlayer(competition, scrimmages, where),
             holder=holder,
+            notify=notify if "judging" in notices.events else no_notices,
         )
         say(f"{competition.name}: {submissions.queue().waiting} in the queue")
         judge.run(once=asked.once)

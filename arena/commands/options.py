@@ -70,6 +70,18 @@ def _notice_url(context: click.Context, option: click.Parameter, url: str | None
     return url
 
 
+NotifyOption = Annotated[
+    str | None,
+    option(
+        "Post a notice to URL if the arena stops, blocks are void in a row, a bot fails again and again, a"
+        " submission cannot be judged, or all is played; or set ARENA_NOTIFY, which other users of the machine do"
+        " not see.",
+        NOTIFY,
+        metavar="URL",
+        envvar="ARENA_NOTIFY",
+        callback=_notice_url,
+    ),
+]
 CapsOption = Annotated[
     tuple[str, ...],
     option(
@@ -143,16 +155,7 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
         ),
     ] = None
     feed: FeedOption = None
-    notify: Annotated[
-        str | None,
-        option(
-            "Post a notice to URL if the arena stops, blocks are void in a row, a bot fails again and again, or"
-            " all is played; or set ARENA_NOTIFY, which other users of the machine do not see.",
-            metavar="URL",
-            envvar="ARENA_NOTIFY",
-            callback=_notice_url,
-        ),
-    ] = None
+    notify: NotifyOption = None
     log: LogOption = None
     usage: UsageOption = False
     as_json: JsonOption = False

@@ -21,6 +21,7 @@ from msgspec import Struct, structs
 
 from arena.errors import MachineCannot, Stopped, WrongUse, cannot_write, reason_of
 from arena.processes import show_life
+from arena.quantities import pluralise
 from arena.schedule import Entered, entered
 from arena.submissions.competition import Competition, NoMore, NotYet, OpenPart
 from arena.submissions.entering import OpenField, open_field
@@ -30,7 +31,16 @@ from arena.submissions.records import LATE_SECONDS, State, Submission, Submissio
 from arena.submissions.scrimmages import ScrimmagePlayer
 from arena.submissions.verdict import Verdict
 from arena.terminal import say
-from arena.tournament import LEDGER, FieldState, Ledger, copy_of_entry, load_start_terms
+from arena.tournament import (
+    LEDGER,
+    FieldState,
+    Ledger,
+    Notify,
+    copy_of_entry,
+    load_start_terms,
+    no_notices,
+    notice_of,
+)
 from arena.workers import cores
 from referee.bot_folder import BotFolder
 from referee.display_text import printable
@@ -105,6 +115,7 @@ class Judge:
         *,
         holder: str,
         tell: Callable[[str], None] = say,
+        notify: Notify = no_notices,
     ) -> None:
         """Create a judge.
 
@@ -115,6 +126,7 @@ class Judge:
             scrimmages: plays matches that teams ask for.
             holder: name of this process.
             tell: shows a line to the host.
+            notify: sends notices to the host.
         """
         self._read = competition
         self._submissions = submissions
@@ -122,6 +134,7 @@ class Judge:
         self._scrimmages = scrimmages
         self._holder = holder
         self._tell = tell
+        self._notify = notify
         self._failed_entries = Counter[int]()
         """Number of failed attempts to enter each submission that passed."""
 
@@ -158,6 +171,7 @@ class Judge:
         self._give_up_dead()
         self._enter_waiting()
         for late in self._submissions.report_late():
+            self._send_notice(late, f"no verdict for {about(LATE_SECONDS)}: see the host's page")
             self._tell(f"{late.bot}: no verdict for {about(LATE_SECONDS)}: see the host's page")
         job = self._submissions.jobs.take(self._holder, scrimmages=self._has_room())
         if job is None:
@@ -220,7 +234,11 @@ class Judge:
             self._fail_to_enter(found, why)
             return
         told = self._submissions.fail(found.id, why, cpu_ms=_milliseconds(findings))
-        again = "; it has failed often: see the host's page" if told else ""
+        again = ""
+        if told:
+            again = "; it has failed often: see the host's page"
+            attempts = pluralise(found.attempts, "attempt")
+            self._send_notice(found, f"not judged in {attempts}: see the host's page", count=found.attempts)
         self._tell(f"{found.bot}: not judged, and tried again: {why}{again}")
 
     def _fail_to_enter(self, found: Submission, why: str) -> None:
@@ -230,6 +248,12 @@ class Judge:
             self._tell(f"{found.bot}: not entered, and tried again: {why}")
         if self._failed_entries[found.id] == TOLD_AFTER:
             self._submissions.tell_host(found, f"it could not be entered: {why}")
+            self._send_notice(found, "passed, and could not be entered: see the host's page", count=TOLD_AFTER)
+
+    def _send_notice(self, found: Submission, text: str, count: int | None = None) -> None:
+        """Send a notice without the reason, which may name files of this machine."""
+        name = self._submissions.competition
+        self._notify(notice_of("judging", name, f"{found.bot}: {text}", bot=printable(found.bot), count=count))
 
     def _judge(self, found: Submission, findings: Findings) -> None:
         """Examine a submission, and enter it if a tournament takes it.

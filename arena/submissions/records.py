@@ -192,7 +192,7 @@ class Submissions:
         self.logs = logs
         self._db = database
         self._accounts = Accounts(database)
-        self._competition = competition
+        self.competition = competition
         self._entries_until = entries_until
 
     def receive(
@@ -674,7 +674,7 @@ class Submissions:
             published=False,
             **columns,
         )
-        self.jobs.add("submission", id_, account.team or 0, self._competition)
+        self.jobs.add("submission", id_, account.team or 0, self.competition)
         self._note(id_, "received", text, now)
         found = self.by_id(id_)
         assert found is not None  # noqa: S101

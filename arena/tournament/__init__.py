@@ -24,7 +24,7 @@ from arena.tournament.entries import (
     keep_entry,
 )
 from arena.tournament.ledger import AttemptCounts, Ledger, LedgerTimes
-from arena.tournament.notices import Notify, open_notices
+from arena.tournament.notices import Notify, no_notices, notice_of, open_notices
 from arena.tournament.observers import Gauge
 from arena.tournament.provenance import Terms, begin_or_go_on, drawn_seed, left_out_now, terms_of
 from arena.tournament.results import (

@@ -66,6 +66,19 @@ def no_notices(notice: Notice) -> None:
     """Ignore a notice."""
 
 
+def notice_of(event: NoticeEvent, name: str, text: str, **facts: Any) -> Notice:
+    """Return a notice of now.
+
+    Args:
+        event: what has happened.
+        name: name of the tournament.
+        text: what happened, in a line.
+        facts: further fields.
+    """
+    at = datetime.now(UTC).isoformat(timespec="seconds")
+    return Notice(event=event, tournament=printable(name), at=at, text=_plain(f"{name}: {text}"), **facts)
+
+
 class NoticeObserver:
     """Observes a tournament while it is played, and sends notices."""
 
@@ -156,11 +169,8 @@ class NoticeObserver:
         return tell
 
     def _tell(self, event: NoticeEvent, text: str, **facts: Any) -> None:
-        if event not in self._asked.events:
-            return
-        at = datetime.now(UTC).isoformat(timespec="seconds")
-        whole = _plain(f"{self._name}: {text}")
-        self._notify(Notice(event=event, tournament=printable(self._name), at=at, text=whole, **facts))
+        if event in self._asked.events:
+            self._notify(notice_of(event, self._name, text, **facts))
 
 
 def _is_time(count: int, first: int) -> bool:

@@ -11,6 +11,7 @@ from arena.submissions.records import Submission, Submissions
 from arena.submissions.scrimmages import ScrimmagePlayer, Scrimmages
 from arena.submissions.store import UploadStore
 from arena.tournament.ledger import Ledger
+from arena.tournament.notices import Notice
 from arena.tournament.results_folder import LEDGER
 from arena.workers import LOCAL, Placement
 from tests.arena.cups import bot_folders, play_cup
@@ -50,6 +51,7 @@ class Court:
         self.examiner = StandInExaminer(file.parent / "in", tick)
         (file.parent / "in").mkdir(exist_ok=True)
         self.said: list[str] = []
+        self.notices: list[Notice] = []
         self.judge = Judge(
             lambda: Competition.read(file),
             self.submissions,
@@ -57,6 +59,7 @@ class Court:
             ScrimmagePlayer(self.competition, self.scrimmages, HERE),
             holder="test",
             tell=self.said.append,
+            notify=self.notices.append,
         )
 
     def member(self, team: str) -> Account:

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from arena.commands.main import main
 from arena.errors import MachineCannot, Stopped, WrongUse
 from arena.submissions import scrimmages
+from arena.submissions.jobs import TOLD_AFTER
 from arena.submissions.judge import SAME, judge_lock
 from arena.submissions.store import SubmissionRefused
 from tests.arena.cups import play_cup
@@ -251,3 +252,29 @@ def test_a_clock_that_is_set_back_changes_no_order(court: Court) -> None:
     times = [event.at for found in (first, second) for event in court.submissions.events(found)]
     assert min(times) == first.created
     assert [court.now(found).state for found in (first, second)] == ["entered", "entered"]
+
+
+def test_the_host_gets_a_notice_once_when_the_arena_fails_again_and_again(
+    court: Court, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It names neither files of this machine nor words of the bot."""
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device", "/srv/arena/secret")
+
+    submission = court.submit("Red Pandas", "v1")
+    monkeypatch.setattr(court.examiner, "start", fail)
+    for _ in range(TOLD_AFTER - 1):
+        court.judge.work()
+    assert [] == court.notices
+    for _ in range(3):
+        court.judge.work()
+    (notice,) = court.notices
+    assert ("judging", "cup", "Red Pandas", TOLD_AFTER) == (
+        notice.event,
+        notice.tournament,
+        notice.bot,
+        notice.count,
+    )
+    assert "cup: Red Pandas: not judged in 5 attempts: see the host's page" == notice.text
+    assert not court.now(submission).counts
