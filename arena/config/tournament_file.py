@@ -69,8 +69,8 @@ HOUSE_MARK = " (house)"
 Broken = Literal["stop", "leave-out"]
 """Consequence of a bot that cannot start: the tournament does not begin, or is played without the bot."""
 NoticeEvent = Literal["stopped", "void", "failing", "over", "judging"]
-"""The arena stopped early; consecutive blocks were void; a bot failed repeatedly; all matches are played; what a team
-handed in could not be judged."""
+"""The arena stopped early; consecutive blocks were void; a bot failed repeatedly; all matches are played; a team's
+submission could not be judged."""
 NOTICE_EVENTS: tuple[NoticeEvent, ...] = get_args(NoticeEvent)
 MOST_WAIT_SECONDS = 30 * 86_400
 MOST_CREDIT_MS = 10_000
