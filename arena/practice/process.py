@@ -91,15 +91,19 @@ class PracticeMatch(SeatServer):
 
     async def _end(self) -> None:
         """Store what each person was told, and wait until the open streams have it."""
-        for seat, person in self.people.items():
-            log = log_file(self.folder, seat)
-            log.touch(0o600)
-            log.write_bytes(person.log.whole())
-        self.store()  # From now on, the match takes no place any more.
+        self._store_end()
         self.has_ended = True
         self.wake_all()
         while any(self.watching.values()):
             await self.changed.wait()
+
+    def _store_end(self) -> None:
+        """Store what each person was told, and that the match has ended: it takes no place any more."""
+        for seat, person in self.people.items():
+            log = log_file(self.folder, seat)
+            log.touch(0o600)
+            log.write_bytes(person.log.whole())
+        self.store()
 
     # The match.
 
@@ -217,6 +221,8 @@ class PracticeMatch(SeatServer):
             return
         for person in self.people.values():
             person.hear_outcome(result.outcome)
+        self.over = True
+        self._store_end()
         is_made = False
         try:
             page = await trio.to_thread.run_sync(_replay, Path(result.transcript))
@@ -224,7 +230,6 @@ class PracticeMatch(SeatServer):
             is_made = True
         except Exception:  # noqa: BLE001 - a replay that cannot be made hides no result
             traceback.print_exc()
-        self.over = True
         for person in self.people.values():
             person.tell("replay", ready=is_made, href="replay")
 

@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
+from threading import Event
 
 import pytest
 import trio
 
-from arena.practice import process
+from arena.practice import process, tables
 from arena.practice.process import ABSENT_TEXT
 from arena.practice.protocol import SOCKET
 from arena.practice.seat_log import OVER
@@ -227,6 +228,31 @@ async def test_a_match_that_is_over_frees_its_place_and_stays_reachable(room: Ro
     stranger = room.visitor()
     stranger.match = visitor.match
     assert (await stranger.get("replay")).status_code == 403
+
+
+async def test_a_match_frees_its_place_before_its_replay_is_made(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    has_begun = Event()
+
+    def replay(transcript: Path) -> bytes:
+        assert transcript.is_file()
+        assert has_begun.wait(60)
+        return b"a replay"
+
+    monkeypatch.setattr(process, "_replay", replay)
+    monkeypatch.setattr(tables, "MOST_TABLES", 1)
+    host, friend, line, other = await two(room)
+    assert (await room.visitor().begin(game=GAME)).status_code == 503
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(friend.play, other, Random(2))
+        await host.play(line, Random(1))
+    await until(lambda: room.matches[0].over)
+    assert (await host.get("replay")).status_code == 404
+    assert (await room.visitor().begin(game=GAME, seats=["me", "friend"])).status_code == 200
+    has_begun.set()
+    assert (await line.message("replay"))["ready"] is True
+    assert (await host.get("replay")).text == "a replay"
 
 
 async def test_a_web_server_that_starts_again_finds_the_match(room: Room, tmp_path: Path) -> None:
