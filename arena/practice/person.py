@@ -212,7 +212,10 @@ class Person:
             action = game_text.read(self._game, opened.window, text.strip())
         except ParseError as unclear:
             raise RefusedTextError(_line(str(unclear))) from None
-        if self._table is not None:
+        if self._table is None:
+            if text.lstrip().startswith("{"):  # JSON without a judge may lack what the game's notation has.
+                return Preview(action, _line(text.strip()), "")
+        else:
             try:
                 judged = self._table.read(self.seat, encode(action))
             except Illegal as illegal:

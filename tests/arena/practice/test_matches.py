@@ -125,9 +125,10 @@ async def test_an_action_is_seen_before_it_is_sent_changed_and_taken_back(room: 
     first, second = words(line, 0), words(line, 1)
     shown = (await host.say(do="preview", window=window["id"], text=first)).json()
     assert (shown["ok"], shown["text"], shown["effect"]) == (True, first, "you go first")
-    wrong = (await host.say(do="preview", window=window["id"], text="nonsense")).json()
-    assert wrong["ok"] is False
-    assert wrong["text"]
+    for wrong in ("nonsense", "{}", '{"first": 7}', "[" * 3_000, "{" * 3_000, "first 2", "\0"):
+        refused = (await host.say(do="preview", window=window["id"], text=wrong)).json()
+        assert refused["ok"] is False
+        assert refused["text"]
     assert line.all("accepted") == []
     for count, text in enumerate((first, second), 1):
         await host.say(do="submit", window=window["id"], text=text)

@@ -161,3 +161,22 @@ async def test_a_seat_belongs_to_the_first_browser_that_has_its_link(room: Room)
     other.match = visitor.match
     assert 403 == (await other.join(seat.key)).status_code
     assert 403 == (await other.get()).status_code
+
+
+async def test_an_action_in_json_is_left_to_the_host_to_judge(room: Room, tmp_path: Path) -> None:
+    seat, visitor = await seated(room)
+    line = visitor.line()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(hosted, seat, tmp_path, 0, 7)
+        await line.message("moved")
+        line = visitor.line()
+        await line.message("window")
+        window = line.window or {}
+        await visitor.say(do="submit", window=window["id"], text="first 0", final=True)
+        await line.until(lambda: len(line.all("window")) == 2)
+        number = line.all("window")[1]["id"]
+        shown = (await visitor.say(do="preview", window=number, text=" {}")).json()
+        assert (shown["ok"], shown["text"], shown["effect"]) == (True, "{}", "")
+        assert (await visitor.say(do="preview", window=number, text='{"cells": 5}')).json()["ok"] is False
+        line.acted.add(window["id"])
+        await visitor.play(line, Random(1))
