@@ -190,7 +190,10 @@ class PartsExamination:
         for seat, taken in chosen.items():
             if taken.action is None:
                 continue
-            said = self._use(TYPED, seat, self._text.say, decode_json(encode(taken.action)))
+            window, view = open_window(self._table).name, self.game.view(self._table.state, seat)
+            plain = decode_json(encode(taken.action))
+            self._check_text(self._use(ASKED, seat, self._text.effect, window, view, plain), "effect", seat)
+            said = self._use(TYPED, seat, self._text.say, plain)
             if self._read(TYPED, seat, said) != taken.action:
                 raise self._error(TYPED, f"{said!r:.100} is not {taken.action}", seat)
 

@@ -57,6 +57,10 @@ PLANTED: dict[str, tuple[Callable[[GameText], GameText], str]] = {
         lambda text: replace(text, if_nothing=lambda _window, action: str(action["target"])),
         "TypeError(\"'NoneType' object is not subscriptable\")",
     ),
+    "an effect that is no text": (
+        lambda text: replace(text, effect=lambda _window, _view, action: action["target"]),
+        "effect is ",
+    ),
     "a window that does not exist": (
         lambda text: replace(text, forms=lambda _terms: {"pount": ()}),
         "forms has windows that the game does not have: ['pount']",
