@@ -1,7 +1,9 @@
 """The portal: what all of its routes share, and its part of the server."""
 
+import math
+import secrets
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TypeVar
 
@@ -21,11 +23,13 @@ from arena.portal.supervisor import read_reports
 from arena.portal.visit import SESSION, RouteTerms, starlette_route
 from arena.submissions import Competition, Scrimmages, Submissions, UploadStore
 from arena.terminal import say
-from arena.web import Guard, RateLimits, ServedCompetition, Stream
+from arena.web import Guard, RateLimits, ServedCompetition, Stamp, Stream
 from referee.log import Logger
 
 LOOK_SECONDS = 1.0
 """Seconds between two looks for changes in the database."""
+MATCHES_SECONDS = 15.0
+"""Minimum seconds between two renewals of pages because of matches, of which a ladder plays many."""
 AnswerT = TypeVar("AnswerT")
 
 
@@ -92,7 +96,12 @@ class Portal:
         self.meter = operations.Meter()
         self.packing: set[int] = set()
         """Teams whose archives are being made or sent."""
-        self._change = 0
+        self._change = self._version = 0
+        """Number of the last change of a submission, and of all changes that pages show."""
+        self._boot = secrets.token_hex(4)
+        """What tells this process's versions from those of the one before."""
+        self._stamps: list[Stamp] = []
+        self._renewed_at = -math.inf
         self._changes: Stream | None = None
 
     @property
@@ -127,7 +136,7 @@ class Portal:
     async def run(self, nursery: trio.Nursery, port: int) -> None:
         """Watch the database for changes until cancelled."""
         del port
-        self._changes = Stream(nursery, lambda: {"type": "changed", "version": str(self._change)})
+        self._changes = Stream(nursery, self._news)
         while True:
             with suppress(WrongUse, MachineCannot):  # A full disk ends nothing: the next look may succeed.
                 await self._look()
@@ -139,10 +148,19 @@ class Portal:
         number = await self.in_thread(self.submissions.change_number)
         text = await self.in_thread(self._read_announcement)
         await self.show_published()
-        if (number, text) != (self._change, self.announcement.text):
+        stamps = await self.in_thread(lambda: [part.stamp() for part in self.parts])
+        is_new = (number, text) != (self._change, self.announcement.text)
+        if stamps != self._stamps and trio.current_time() >= self._renewed_at + MATCHES_SECONDS:
+            self._stamps, self._renewed_at = stamps, trio.current_time()
+            is_new = True
+        if is_new:
             self._change, self.announcement.text = number, text
+            self._version += 1
             if self._changes is not None:
-                self._changes.publish({"type": "changed", "version": str(number)})
+                self._changes.publish(self._news())
+
+    def _news(self) -> Mapping[str, str]:
+        return {"type": "changed", "version": f"{self._boot}-{self._version}"}
 
     async def show_published(self) -> None:
         """Let the public pages of bots link to the code that their authors publish."""

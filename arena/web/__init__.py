@@ -1,6 +1,6 @@
 """Pages for others: a server that follows running arenas, and a site of plain files."""
 
-from arena.web.cache import ServedCompetition
+from arena.web.cache import ServedCompetition, Stamp
 from arena.web.catalog import competitions_in
 from arena.web.events import MOST_CLIENTS, MOST_OF_ADDRESS, Stream
 from arena.web.guard import Guard, Rate, RateLimits, Refusal, check_length, read_body, read_form
