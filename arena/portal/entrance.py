@@ -71,6 +71,8 @@ async def sign_in(visit: Visit) -> Response:
 async def let_in(visit: Visit, account: Account) -> Response:
     """Open a session in place of the browser's former one, and lead to the account's first page."""
     portal = visit.portal
+    # Else a class behind one address could not come in within a minute.
+    portal.rates.give_back("attempt", visit.client, ATTEMPTS)
     if former := portal.guard.cookie(visit.request, SESSION):
         await portal.in_thread(lambda: portal.accounts.close_session(former))
     secret = await portal.in_thread(lambda: portal.accounts.open_session(account))

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from arena.accounts import AccountError
 from arena.portal.entrance import let_in, show_join, show_sign_in
 from arena.portal.provider import Attempt, Provider, ProviderError, hash_of
-from arena.portal.visit import ATTEMPTS, RouteTerms, Visit
+from arena.portal.visit import ATTEMPTS, CHANGES, RouteTerms, Visit
 from arena.terminal import say
 from arena.web import ALWAYS, Refusal
 from referee.display_text import printable
@@ -96,7 +96,7 @@ async def begin(visit: Visit, purpose: Purpose) -> tuple[str, str]:
     """
     portal = visit.portal
     provider = _provider(visit)
-    portal.rates.spend("provider", visit.client, ATTEMPTS)
+    portal.rates.spend("provider", visit.client, CHANGES)
     browser = Attempt.new().state
     attempt = portal.attempts.begin(browser, purpose)
     try:

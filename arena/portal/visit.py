@@ -45,12 +45,16 @@ SESSION = "arena_session"
 CSRF = "csrf"
 """Field of each form with a value that only a page of the session knows."""
 BEARER = "Bearer "
-ANYBODYS = Rate(burst=120, seconds=0.5)
-"""Requests per address."""
+ADDRESSES = Rate(burst=600, seconds=0.05)
+"""Requests per address, of which a whole class may have one."""
+STRANGERS = Rate(burst=120, seconds=0.5)
+"""Requests without an account per address."""
+ACCOUNTS = Rate(burst=120, seconds=0.5)
+"""Requests per account."""
 CHANGES = Rate(burst=60, seconds=2.0)
 """Forms and changes per account."""
 ATTEMPTS = Rate(burst=10, seconds=30.0)
-"""Invitations and keys that an address may try."""
+"""Wrong invitations and keys that an address may try."""
 DOWNLOAD_BYTES = 64 * 1024
 """Bytes of a file that are read at once."""
 FAILED_SECONDS = 30.0
@@ -251,11 +255,16 @@ def _note(portal: "Portal", terms: RouteTerms, request_id: str, status: int) -> 
 async def _answer_person(portal: "Portal", terms: RouteTerms, request: Request) -> Response:
     guard = portal.guard
     guard.check_host(request)
-    portal.rates.spend("address", guard.client(request), ANYBODYS)
+    client = guard.client(request)
+    portal.rates.spend("address", client, ADDRESSES)
     if terms.method == "POST":
         guard.check_origin(request)
     secret = guard.cookie(request, SESSION)
     account = await portal.in_thread(lambda: portal.accounts.session(secret)) if secret else None
+    if account is None:
+        portal.rates.spend("stranger", client, STRANGERS)
+    else:
+        portal.rates.spend("account", str(account.id), ACCOUNTS)
     visit = Visit(portal, request, account, secret if account else "")
     if terms.role != "anybody" and account is None:
         if terms.method == "GET":
@@ -264,7 +273,7 @@ async def _answer_person(portal: "Portal", terms: RouteTerms, request: Request) 
     if not _may(terms.role, account):
         raise Refusal(HTTPStatus.NOT_FOUND, "There is no such page.")
     if terms.method == "POST":
-        portal.rates.spend("change", str(account.id) if account else guard.client(request), CHANGES)
+        portal.rates.spend("change", str(account.id) if account else client, CHANGES)
         if terms.form:
             visit.form = await read_form(request)
             if account is not None:
@@ -291,8 +300,9 @@ async def _of_program(portal: "Portal", terms: RouteTerms, request: Request) -> 
     """
     portal.guard.check_host(request)
     client = portal.guard.client(request)
-    portal.rates.spend("address", client, ANYBODYS)
+    portal.rates.spend("address", client, ADDRESSES)
     if terms.role == "anybody":
+        portal.rates.spend("stranger", client, STRANGERS)
         return Visit(portal, request, None, "")
     given = request.headers.get("authorization", "")
     secret = given.removeprefix(BEARER).strip()
@@ -303,6 +313,7 @@ async def _of_program(portal: "Portal", terms: RouteTerms, request: Request) -> 
         portal.rates.spend("attempt", client, ATTEMPTS)
         raise Refusal(HTTPStatus.UNAUTHORIZED, "This needs a valid token: Authorization: Bearer arena_…")
     account, token = found
+    portal.rates.spend("account", str(account.id), ACCOUNTS)
     if not _may(terms.role, account) or token.scope == "sign-in":
         raise Refusal(HTTPStatus.FORBIDDEN, "This token may not do that.")
     if terms.method == "POST":

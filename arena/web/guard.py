@@ -81,6 +81,11 @@ class RateLimits:
         while len(self._empty) > MOST_BUCKETS:
             self._empty.popitem(last=False)
 
+    def give_back(self, kind: str, subject: str, rate: Rate) -> None:
+        """Uncount a request that was counted, for it turned out to be no abuse."""
+        if (key := (kind, subject)) in self._empty:
+            self._empty[key] -= rate.seconds
+
 
 class Guard:
     """Checks of requests against the site's own address."""

@@ -202,3 +202,10 @@ async def test_a_name_that_leads_here_is_refused(setting: Setting) -> None:
     for path in ("/team/", "/sign-in", "/api/v1/me", "/healthz"):
         answer = await setting.mia.http.get(path, headers={"host": "evil.example"})
         assert answer.status_code == HTTPStatus.MISDIRECTED_REQUEST
+
+
+async def test_a_class_behind_one_address_joins_at_once(setting: Setting) -> None:
+    invitation = setting.portal.accounts.invite(setting.member("Red Pandas").team, uses=12, days=1)
+    for number in range(12):
+        answer = await setting.browser("192.0.2.30").post("join", invitation=invitation, name=f"Student {number}")
+        assert answer.status_code == HTTPStatus.SEE_OTHER
