@@ -38,9 +38,9 @@ LADDER = ('format = "ladder"', "endless = true", 'results = "runs"')
 class Server:
     """`arena serve --play` of an endless ladder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *more: str) -> None:
         self.folder = folder
-        self.file = write_tournament(folder / "cup.toml", ["mist_random", "mist_cautious"], *LADDER)
+        self.file = write_tournament(folder / "cup.toml", ["mist_random", "mist_cautious"], *LADDER, *more)
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
@@ -52,6 +52,12 @@ class Server:
             self.running = subprocess.Popen(self.command, cwd=self.folder, stdout=log, stderr=log)  # noqa: S603 - ours
         until(self.answers)
         return self.running
+
+    def stop(self) -> None:
+        """Stop the server in order, if it runs."""
+        if self.running is not None and self.running.poll() is None:
+            self.running.send_signal(signal.SIGTERM)
+            self.running.wait(90)
 
     def try_start(self) -> "subprocess.CompletedProcess[str]":
         """Start the server where it cannot work."""
@@ -126,9 +132,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
     tmp_path.chmod(0o755)  # Bots of root run as others.
     server = Server(tmp_path)
     yield server
-    if server.running is not None and server.running.poll() is None:
-        server.running.send_signal(signal.SIGTERM)
-        server.running.wait(90)
+    server.stop()
 
 
 def test_whatever_is_killed_the_server_goes_on(server: Server) -> None:
