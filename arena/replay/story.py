@@ -155,7 +155,12 @@ def _swing(steps: Sequence[Step], number: int, names: Sequence[str]) -> list[Rem
     most = max(range(len(gains)), key=lambda seat: abs(gains[seat]))
     remarks = steps[number].remarks
     about = [remark for remark in remarks if most in remark.seats] or remarks
-    return [*_heaviest(about, 0), Remark(f"{names[most]} {gains[most]:+d}", (most,))]
+    gain = Remark(f"{names[most]} {gains[most]:+d}", (most,))
+    if not about:
+        return [gain]
+    *others, last = _heaviest(about, 0)
+    how_much = f"{gains[most]:+d}" if last.seats == (most,) else gain.text
+    return [*others, Remark(f"{last.text} ({how_much})", last.seats, last.weight)]
 
 
 def _heaviest(remarks: Sequence[Remark], least: int) -> list[Remark]:

@@ -14,6 +14,7 @@ from protocol.words import Event, View
 
 Weight = Literal[0, 1, 2, 3]
 """0: a usual move; 1: a gain or loss; 2: a turning point; 3: the end."""
+END = 3
 
 
 class Remark(Struct, frozen=True):
@@ -61,13 +62,14 @@ COMMENTARIES: Parts[Commentary] = Parts("commentary", expected=Commentary)
 
 
 def remarks_on(commentary: Commentary, scene: Scene) -> list[Remark]:
-    """Return all remarks on a step: those of the game, and whether the lead changed."""
+    """Return all remarks on a step: those of the game, and before those on the end whether the lead changed."""
     remarks = list(commentary.remarks(scene))
     if scene.before is not None:
         before, after = commentary.scores(scene.before), commentary.scores(scene.after)
         lead = _lead(before, after, scene, commentary.from_score)
         if lead is not None:
-            remarks.append(lead)
+            end = next((at for at, remark in enumerate(remarks) if remark.weight == END), len(remarks))
+            remarks.insert(end, lead)
     return remarks
 
 

@@ -6,7 +6,7 @@ from typing import cast
 
 from protocol.games.hive_mind import BUYING_ROUND, HiveMindHostView, Points, Reveal, Round, RoundResult, TokenGiven
 from protocol.games.hive_mind.board import CELLS
-from protocol.text import Commentary, Remark, Scene, Weight, series, verb
+from protocol.text import Commentary, Remark, Scene, Weight, series
 from protocol.words import View
 
 MUCH = 8
@@ -104,7 +104,9 @@ def _bought(scene: Scene, actions: Sequence[Round]) -> Iterator[Remark]:
 def _end(scene: Scene) -> Iterator[Remark]:
     totals = scores(scene.after)
     best = [seat for seat, total in enumerate(totals) if total == max(totals)]
-    text = f"{scene.series(best)} {verb(best, 'has', 'have')} most points: {max(totals)}"
+    text = f"{scene.series(best)} have most points: {max(totals)}"
+    if len(best) == 1:
+        text = f"{scene.names[best[0]]} wins with {max(totals)} points"
     yield Remark(text, tuple(best), 3)
     last = min(range(len(totals)), key=totals.__getitem__)
     yield Remark(f"{scene.names[last]} is last with {totals[last]}", (last,), 3)

@@ -75,28 +75,29 @@ def _losses(scene: Scene, event: Placed, mover: int) -> Iterator[Remark]:
         elif held == "blocked":
             yield Remark(f"{name} gives up a piece in the centre", (mover,))
         elif held == mover:
-            yield Remark(f"{name} forgets own pieces on {series(cells)}: {lost}", (mover,), weight)
+            own = f"its own {'piece' if len(cells) == 1 else 'pieces'} on {series(cells)}"
+            yield Remark(f"{name} runs into {own}: {lost}", (mover,), weight)
         else:
             yield Remark(f"{name} runs into {watcher} on {series(cells)}: {lost}", (mover, 1 - mover), weight)
 
 
 def _growth(scene: Scene, stay: Sequence[str], mover: int) -> Iterator[Remark]:
-    """Yield a remark for each group that joins others, or that becomes the seat's largest."""
+    """Yield a remark for each group that joins others, then one if the largest group grew without joining."""
     board = cast("MistHostView", scene.before).board
     before = BOARD.mask(cell for cell, held in board.items() if held == mover)
     added = BOARD.mask(stay)
     largest = BOARD.largest(before)
+    grown = largest
     for group in BOARD.groups(before | added):
         size = group.bit_count()
         joined = sum(1 for part in BOARD.groups(before) if part & group)
-        if not group & added or not joined:
-            continue
-        if joined > 1:
-            yield Remark(
-                f"{scene.names[mover]} joins {JOINED[joined]} groups: {size}", (mover,), 2 if size > largest else 1
-            )
-        elif size > largest:
-            yield Remark(f"{scene.names[mover]}'s largest group grows to {size}", (mover,))
+        if joined > 1 and group & added:
+            text = f"{scene.names[mover]} joins {JOINED[joined]} groups into one of {size}"
+            yield Remark(text, (mover,), 2 if size > largest else 1)
+        elif joined:
+            grown = max(grown, size)
+    if grown > largest and grown == BOARD.largest(before | added):
+        yield Remark(f"{scene.names[mover]}'s largest group grows to {grown}", (mover,))
 
 
 def _end(scene: Scene) -> Remark:

@@ -61,7 +61,8 @@ def _section(scene: Scene, part: MapSection, points: dict[int, int]) -> Remark:
     if part.kind == "node":
         seat = part.members[0]
         gain = points[seat]
-        text = f"{scene.names[seat]} is alone: {'one point' if gain > 0 else 'alone again, two points less'}"
+        what = "is alone and gets 1" if gain > 0 else "is alone again and loses 2"
+        text = f"{scene.names[seat]} {what}"
         return Remark(text, part.members, 0 if gain > 0 else 1)
     best = max(points[seat] for seat in part.members)
     first = [seat for seat in part.members if points[seat] == best]

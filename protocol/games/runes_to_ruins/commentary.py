@@ -100,18 +100,19 @@ def _debts(scene: Scene) -> Iterator[Remark]:
 
 
 def _end(scene: Scene) -> Iterator[Remark]:
-    """Yield who was never discovered, and who was first."""
+    """Yield who was never discovered, and wins if that is one alone; then who was first, and is last."""
     view = cast("RunesHostView", scene.after)
     hidden = [seat for seat, holding in enumerate(view.holdings) if holding.discovered is None]
-    if hidden:
-        text = f"{scene.series(hidden)} {verb(hidden, 'was', 'were')} never discovered"
-        yield Remark(text, tuple(hidden), 3)
+    if len(hidden) == 1:
+        yield Remark(f"{scene.names[hidden[0]]} wins: the only one never discovered", tuple(hidden), 3)
+    elif hidden:
+        yield Remark(f"{scene.series(hidden)} were never discovered", tuple(hidden), 3)
     first = min((holding.discovered for holding in view.holdings if holding.discovered is not None), default=None)
     found = [
         seat for seat, holding in enumerate(view.holdings) if first is not None and holding.discovered == first
     ]
     if found:
-        text = f"{scene.series(found)} {verb(found, 'was', 'were')} discovered first, in round {first}"
+        text = f"{scene.series(found)} {verb(found, 'is', 'are')} last: discovered first, in round {first}"
         yield Remark(text, tuple(found), 3)
 
 

@@ -45,12 +45,12 @@ def test_faults_are_moments() -> None:
 
 def test_turning_points_the_largest_swing_and_the_end_come_before_small_gains() -> None:
     assert [
-        (2, "turning point", "anna joins two groups: 3"),
-        (3, "largest swing", "bob finds five; bob +5"),
+        (2, "turning point", "anna joins two groups into one of 3"),
+        (3, "largest swing", "bob finds five (+5)"),
         (5, "end", "the match is over"),
     ] == told(
         step(scores=(0, 0)),
-        step(Remark("anna joins two groups: 3", (0,), 2), scores=(3, 0)),
+        step(Remark("anna joins two groups into one of 3", (0,), 2), scores=(3, 0)),
         step(Remark("anna waits", (0,)), Remark("bob finds five", (1,)), scores=(3, 5)),
         step(Remark("anna waits", (0,)), scores=(3, 5)),
         step(Remark("the match is over", (), 3), scores=(3, 5)),
@@ -108,11 +108,11 @@ def test_a_gain_of_a_seat_that_stays_behind_is_no_turning_point() -> None:
         text: kind
         for _, kind, text in told(
             step(scores=(9, 0)),
-            step(Remark("bob joins two groups: 3", (1,), 2), scores=(9, 3)),
-            step(Remark("anna joins two groups: 15", (0,), 2), scores=(15, 3)),
+            step(Remark("bob joins two groups into one of 3", (1,), 2), scores=(9, 3)),
+            step(Remark("anna joins two groups into one of 15", (0,), 2), scores=(15, 3)),
             step(Remark("bob takes the lead, 16 to 15", (1,), 2), scores=(15, 16)),
             step(scores=(15, 16)),
         )
     }
-    assert kinds["bob joins two groups: 3"] == "gain"
-    assert kinds["anna joins two groups: 15"] == "turning point"
+    assert kinds["bob joins two groups into one of 3"] == "gain"
+    assert kinds["anna joins two groups into one of 15"] == "turning point"

@@ -20,7 +20,7 @@ POINTER = """([kind, x, y, id]) => {
   const made = { clientX, clientY, pointerId: id, pointerType: "touch", bubbles: true };
   frame.dispatchEvent(new PointerEvent(`pointer${kind}`, made));
 }"""
-REMARK = "bot-1 joins two groups: <b>13</b>"
+REMARK = "bot-1 joins two groups into one of <b>13</b>"
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from protocol.text import COMMENTARIES, Commentary, Remark, Scene, remarks_on, series
 from protocol.words import View
@@ -69,7 +70,7 @@ def test_a_piece_of_mist_that_meets_another_is_lost() -> None:
     lines = mist({"cells": ["A1"]}, {"cells": ["I5"]}, {"cells": ["I5"]}, {"cells": ["I5"]})
     assert [
         "*   anna runs into bob on I5: one piece lost",
-        "*   bob forgets own pieces on I5: one piece lost",
+        "*   bob runs into its own piece on I5: one piece lost",
     ] == lines[2:]
 
 
@@ -78,8 +79,16 @@ def test_groups_of_mist_that_grow_together_and_a_change_of_the_lead_are_told() -
         {"cells": ["A1"]}, {"cells": ["I1"]}, {"cells": ["A3"]}, {"cells": ["I2"]}, {"cells": ["A2"]},
         {"cells": ["I3"]}, {"cells": ["H1"]}, {"cells": ["I4"]}, {"cells": ["B2"]}, {"cells": ["I5"]},
     )  # fmt: skip
-    assert "**  anna joins two groups: 3" in lines
+    assert "**  anna joins two groups into one of 3" in lines
     assert "*   bob is in the lead, 4 to 3" in lines
+
+
+def test_of_groups_of_mist_that_grow_in_one_turn_the_largest_alone_is_told() -> None:
+    lines = mist(
+        {"cells": ["A1"]}, {"cells": ["I1"]}, {"cells": ["A3"]}, {"cells": ["I2"]}, {"cells": ["A4", "B1"]}
+    )
+    assert "    anna places A4 and B1" == lines[-2]
+    assert "    anna's largest group grows to 2" == lines[-1]
 
 
 class Points(View, frozen=True, kw_only=True):
@@ -107,6 +116,13 @@ def test_the_lead_is_told_where_it_changes(
 ) -> None:
     scene = Scene(before=Points(points=tuple(before)), after=Points(points=tuple(after)), names=NAMES)
     assert remarks == remarks_on(POINTS, scene)
+
+
+def test_a_change_of_the_lead_is_told_before_the_end() -> None:
+    whole = replace(POINTS, remarks=lambda _scene: (Remark("bob gains 2"), Remark("bob wins", (1,), 3)))
+    scene = Scene(before=Points(points=(2, 1)), after=Points(points=(2, 3)), names=NAMES)
+    texts = [remark.text for remark in remarks_on(whole, scene)]
+    assert ["bob gains 2", "bob takes the lead, 3 to 2", "bob wins"] == texts
 
 
 def test_nothing_leads_at_the_deal() -> None:

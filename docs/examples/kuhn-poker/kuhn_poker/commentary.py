@@ -44,9 +44,9 @@ def _move(scene: Scene, event: Moved) -> Remark:
         return Remark(f"{name} bluffs with the jack", (event.seat,), 2)
     if event.move == "pass" and "bet" in before:
         if card > view.cards[1 - event.seat]:
-            return Remark(f"{name} folds the better card: {other} has won 1", (event.seat, 1 - event.seat), 3)
-        return Remark(f"{name} folds: {other} has won 1", (event.seat, 1 - event.seat), 3)
-    return Remark(f"{name}: {MEANINGS[event.move]['bet' in before]}", (event.seat,))
+            return Remark(f"{name} folds the better card: {other} wins 1", (event.seat, 1 - event.seat), 3)
+        return Remark(f"{name} folds: {other} wins 1", (event.seat, 1 - event.seat), 3)
+    return Remark(f"{name} {MEANINGS[event.move]['bet' in before]}s", (event.seat,))
 
 
 COMMENTARY = Commentary(
