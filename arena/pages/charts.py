@@ -167,7 +167,8 @@ def line_chart(
     shown_ends = [(when, ends) for when, ends in zip(times, band, strict=False) if ends is not None]
     for _, ends in shown_ends:
         every += ends
-    low, high, marks = axis(min(every, default=0), max(every, default=1))
+    whole = all(isinstance(value, int) for value in every)
+    low, high, marks = axis(min(every, default=0), max(every, default=1), whole=whole)
     last = max(times, default=1) or 1
 
     def down(value: float) -> float:
@@ -207,13 +208,18 @@ def heat_cell(share: float | None, tip: str, missing: str = "") -> HeatCell:
     return HeatCell(f"{100 * share:.0f}", kind, tip)
 
 
-def axis(low: float, high: float) -> tuple[float, float, list[float]]:
-    """Return the round ends of an axis for values from `low` to `high`, and the round numbers on it."""
+def axis(low: float, high: float, *, whole: bool = False) -> tuple[float, float, list[float]]:
+    """Return the round ends of an axis for values from `low` to `high`, and the round numbers on it.
+
+    `whole`: mark whole numbers only, for values that count something.
+    """
     if high - low < FLAT:
         low, high = low - 0.5, low + 0.5
     span = high - low
     power = 10.0 ** floor(log10(span / MOST_TICKS))
     step = next(power * each for each in STEPS if span / (power * each) <= MOST_TICKS)
+    if whole:
+        step = max(step, 1.0)
     first, last = floor(low / step), ceil(high / step)
     last = max(last, first + 1)
     marks = [round(number * step, 10) + 0.0 for number in range(first, last + 1)]

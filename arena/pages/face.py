@@ -1,7 +1,7 @@
 """The face of a competition for its pages: who runs it, what it is, its teams, and the news on its first page."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any
 
@@ -27,6 +27,8 @@ MOST_MARKUP = 100_000
 """Maximum characters of a text as markup. In a longer one, tables stay as text: a few letters make many cells."""
 MOST_OF_TEAMS = 100_000
 """Characters of teams that a page shows, about; further teams are counted."""
+MOST_MARKED = 300
+"""Number of bots whose teams live boards name, about."""
 OF_A_NAME = 40
 """Characters of markup around a name."""
 
@@ -65,6 +67,22 @@ def teams_context(face: Face) -> dict[str, Any]:
             break
         shown.append(team)
     return {"teams": shown, "more_teams": len(face.teams) - len(shown)}
+
+
+def team_names(face: Face) -> dict[str, str]:
+    """Return the name of each bot's team, by the bot's label."""
+    return {bot: team.name for team in face.teams for bot in team.bots}
+
+
+def teams_for_script(face: Face, labels: Sequence[str]) -> str:
+    """Return name and colour of the teams of these bots, as JSON for live boards; empty without teams."""
+    competing = set(labels)
+    marks: dict[str, tuple[str, str | None]] = {}
+    for team in face.teams:
+        marks |= {bot: (team.name, team.colour) for bot in team.bots if bot in competing}
+        if len(marks) > MOST_MARKED:
+            break
+    return encode(marks).decode() if marks else ""
 
 
 def podium(face: Face, overview: Overview) -> list[OnPodium]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from arena.errors import WrongUse
 from arena.pages.competition import Competition, Overview
 from arena.pages.contents import NoReplayError, check_size
-from arena.pages.face import podium
+from arena.pages.face import podium, team_names, teams_for_script
 from arena.pages.matches import coming_text, match_file
 from arena.pages.season import SeasonPages
 from arena.pages.standings import bracket_rounds, leaders_table
@@ -34,7 +34,7 @@ ON_KIOSK = 16
 """Number of bots that a projector shows while no match is played: the best ones."""
 NOTHING: dict[str, Any] = {
     "coming": [], "standings": None, "state": None, "bracket": [], "events": "", "part": "", "firsts": [],
-    "podium": [], "late": "",
+    "podium": [], "late": "", "teams_marked": "",
 }  # fmt: skip
 """Values for a kiosk page while no results are known."""
 MICROSECONDS = 1_000_000
@@ -48,14 +48,16 @@ BACK = ("../late.html", "All delayed matches")
 
 def live_page(maker: PageMaker, competition: Competition) -> Page:
     """Return the page of all current matches with their boards."""
+    overview = competition.overview()
     return maker.of_competition(
         competition,
-        competition.overview(),
+        overview,
         "live",
         "live.html",
         layout="competition.html.jinja",
         title="Live",
         late=maker.late_state,
+        teams_marked=teams_for_script(competition.face, overview.found.digest.labels),
     )
 
 
@@ -93,10 +95,11 @@ def _while_idle(competition: Competition) -> dict[str, Any]:
         return NOTHING | {"state": State("stopped", waiting.text)}
     return NOTHING | {
         "coming": coming_text(overview),
-        "standings": leaders_table(overview.found.digest, ON_KIOSK),
+        "standings": leaders_table(overview.found.digest, ON_KIOSK, team_names(competition.face)),
         "state": state_of(overview),
         "bracket": bracket_rounds(overview, lambda _: "")[-ROUNDS_ON_KIOSK:],
         "podium": podium(competition.face, overview) if overview.finished else [],
+        "teams_marked": teams_for_script(competition.face, overview.found.digest.labels),
     }
 
 

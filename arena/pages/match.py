@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from arena.config import Team
 from arena.pages.charts import LineChart, line_chart
 from arena.pages.competition import Competition, Overview
 from arena.pages.contents import NoReplayError, replay_path, transcript_path
@@ -64,6 +65,8 @@ class SeatOnPage(Struct, frozen=True):
     honours: list[Honour]
     number: str
     """The bot's name with its number in the match's story, if several seats have the same bot; otherwise empty."""
+    team: Team | None
+    """The bot's team, if the host names one."""
 
 
 class StoryOnPage(Struct, frozen=True, kw_only=True):
@@ -120,7 +123,7 @@ def page_of_match(
                 told = _story_on_page(story, match.played)
         except NoReplayError as error:
             refused = str(error)
-    context = match_context(overview, match, block, told, causes=not competition.of_teams)
+    context = match_context(overview, match, block, told, competition)
     if competition.withholds:
         context["no_transcript"] = "The host shows replays once the competition is over."
     return maker.of_competition(
@@ -155,17 +158,18 @@ def neighbours(overview: Overview, row: int) -> list[tuple[str, str]]:
 
 
 def match_context(
-    overview: Overview, match: Reported, block: Sequence[Reported], told: StoryOnPage | None, *, causes: bool
+    overview: Overview,
+    match: Reported,
+    block: Sequence[Reported],
+    told: StoryOnPage | None,
+    competition: Competition,
 ) -> dict[str, Any]:
-    """Return the values for the template of one match, with the causes of losses or without.
-
-    `block` holds all matches of its block.
-    """
+    """Return the values for the template of one match. `block` holds all matches of its block."""
     digest, played = overview.found.digest, match.played
     no_transcript = "The transcript is not in the results folder."
     if "://" in match.transcript:
         no_transcript = f"The transcript is at {match.transcript}."
-    seats = seats_of(match, digest.labels, () if told is None else told.story.names, causes=causes)
+    seats = seats_of(match, digest.labels, () if told is None else told.story.names, competition)
     return {
         "headline": headline(played, digest),
         "reason": unusual_end(played.outcome.reason),
@@ -209,14 +213,16 @@ def _seatings(overview: Overview, matches: Iterable[Reported]) -> PageTable:
     return table("Matches from this deal", columns, list(matches), head="match", href=href)
 
 
-def seats_of(match: Reported, labels: Sequence[str], names: Sequence[str], *, causes: bool) -> list[SeatOnPage]:
-    """Return the seats of a match, from seat 0, with the causes of losses or without.
+def seats_of(
+    match: Reported, labels: Sequence[str], names: Sequence[str], competition: Competition
+) -> list[SeatOnPage]:
+    """Return the seats of a match, from seat 0, with teams, and with the causes of losses if all may know them.
 
     `names`: the names in its story, by seat, no two alike.
     """
     played = match.played
     found = []
-    for each in match_listed(match, labels, None if causes else ()).seats:
+    for each in match_listed(match, labels, () if competition.of_teams else None).seats:
         score = (played.outcome.scores or {}).get(str(each.seat))
         number = ""
         if played.entrants.count(each.entrant) > 1:
@@ -229,6 +235,7 @@ def seats_of(match: Reported, labels: Sequence[str], names: Sequence[str], *, ca
                 used=_used(match, each.seat),
                 honours=_honours(played, each.seat),
                 number=number,
+                team=competition.face.team_of(each.bot),
             )
         )
     return found

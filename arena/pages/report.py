@@ -71,7 +71,7 @@ def report_of(folder: Path, found: TournamentResults, place: Path) -> str:
         pages=[],
         matches=match_table(overview, matches, href),
         more_matches=len(overview.index) > MOST_MATCHES,
-        **standings_context(overview, lambda _: "", count=len(found.digest.labels)),
+        **standings_context(overview, lambda _: "", teams={}, count=len(found.digest.labels)),
     )
 
 

@@ -1,6 +1,6 @@
 """The page of a competition: its standings, or the evidence of a regression test. The report has the same data."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import log10
 from operator import attrgetter
@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from arena.pages.charts import HeatCell, Interval, IntervalChart, LineChart, heat_cell, interval_chart, line_chart
 from arena.pages.competition import Competition, Overview
-from arena.pages.face import face_context
+from arena.pages.face import face_context, team_names, teams_for_script
 from arena.pages.highlights import first_highlights
 from arena.pages.pictures import card_path
 from arena.pages.tables import Cell, PageTable, table
@@ -99,7 +99,9 @@ def standings_page(maker: PageMaker, competition: Competition, number: int = 1) 
     if number == 1:
         face = face_context(competition, overview)
         face["highlights"] = first_highlights(maker, competition, overview)
-    shown = standings_context(overview, "bot/{}.html".format, first=(number - 1) * ROWS)
+    shown = standings_context(
+        overview, "bot/{}.html".format, teams=team_names(competition.face), first=(number - 1) * ROWS
+    )
     if competition.of_teams:
         shown["notes"] = []
     return maker.of_competition(
@@ -122,6 +124,7 @@ def standings_page(maker: PageMaker, competition: Competition, number: int = 1) 
         ends=ends_text(overview),
         **face,
         **shown,
+        teams_marked=teams_for_script(competition.face, overview.found.digest.labels),
         **test_context(overview),
     )
 
@@ -136,13 +139,18 @@ def _preview_image(maker: PageMaker, competition: Competition, overview: Overvie
     return None
 
 
-def standings_context(overview: Overview, href: Href, *, first: int = 0, count: int = ROWS) -> dict[str, Any]:
-    """Return the values for the template. The tables have `count` rows, from index `first` of the standings."""
+def standings_context(
+    overview: Overview, href: Href, *, teams: Mapping[str, str], first: int = 0, count: int = ROWS
+) -> dict[str, Any]:
+    """Return the values for the template. The tables have `count` rows, from index `first` of the standings.
+
+    `teams` has the names of teams by the labels of their bots.
+    """
     digest = overview.found.digest
     page = slice(first, first + count)
     values: dict[str, Any] = NO_FIRST_PAGE | {
         "order": overview.order,
-        "table": standings_table(digest, page, href),
+        "table": standings_table(digest, page, href, teams),
         "begun": digest.matches > 0,
         "own": _own(overview, page, href),
         "usage": _usage(overview, page, href),
@@ -220,12 +228,20 @@ def _sides(tie: Tie, labels: Sequence[str], href: Href) -> list[Side]:
     ]
 
 
-def standings_table(digest: Digest, page: slice, href: Href) -> PageTable:
-    """Return the standings table of one page, best bot first."""
+def standings_table(digest: Digest, page: slice, href: Href, teams: Mapping[str, str]) -> PageTable:
+    """Return the standings table of one page, best bot first, with the bots' teams if there are any."""
     counts = COUNTS_OF_TWO if digest.seats <= TWO else COUNTS_OF_MANY
     ratings = map(_if_played, rating_columns(digest))
-    columns = (*naming_columns(digest), MEAN_POINTS, *ratings, *counts, *CONDUCT)
+    named = (*naming_columns(digest), *_team_columns(digest, teams))
+    columns = (*named, MEAN_POINTS, *ratings, *counts, *CONDUCT)
     return _bots_table("Standings", columns, digest.standings[page], href, faint_zeros=True)
+
+
+def _team_columns(digest: Digest, teams: Mapping[str, str]) -> list[BotColumn]:
+    """Return the column of teams; none if no bot has one."""
+    if teams.keys().isdisjoint(digest.labels):
+        return []
+    return [Column("team", lambda row: teams.get(digest.labels[row.entrant], ""), is_text=True)]
 
 
 def _if_played(column: BotColumn) -> BotColumn:
@@ -233,7 +249,7 @@ def _if_played(column: BotColumn) -> BotColumn:
     return replace(column, value=lambda row: column.value(row) if row.played else None)
 
 
-def leaders_table(digest: Digest, count: int) -> PageTable:
+def leaders_table(digest: Digest, count: int, teams: Mapping[str, str]) -> PageTable:
     """Return the `count` best bots in a table that is narrow enough for a projector and a telephone."""
     best = digest.standings[:count]
     entrants = map(attrgetter("entrant"), best)
@@ -241,7 +257,8 @@ def leaders_table(digest: Digest, count: int) -> PageTable:
     place, bot = naming_columns(digest)
     rating, _ = rating_columns(digest)
     short = replace(bot, value=lambda row: names[row.entrant])
-    return table("Standings", (place, short, MEAN_POINTS, _if_played(rating), PLAYED), best)
+    columns = (place, short, *_team_columns(digest, teams), MEAN_POINTS, _if_played(rating), PLAYED)
+    return table("Standings", columns, best)
 
 
 def _bots_table(

@@ -124,7 +124,7 @@ GLOSSARY = {
     "deal": "One start of a game, with all that is random in it. Each deal is played several times, with the bots "
     "in other seats, so that luck and seats even out.",
     "default": "The move that the game makes for a bot that sends no legal action in time.",
-    "elimination candidate": "The seat that the game's rules would let leave before the next match. It is last.",
+    "elimination candidate": "The last bot, which would leave before the next match by the game's rules.",
     "Elo": "The scale of ratings: 400 points more are odds of 10 to 1.",
     "fault": "Misconduct for which the referee ends a bot's match, such as a crash, too many messages or a wrong "
     "start.",
@@ -138,7 +138,7 @@ GLOSSARY = {
     "mean points": "Points per match. A match has 1 point for the first place and 0 for the last, in between the "
     "share of the other seats that were ranked below; a tie counts half.",
     "move": "What a bot does when the game asks it to act.",
-    "named winner": "A seat that the game's rules call a winner. There may be several.",
+    "named winner": "A bot that the game's rules call a winner. There may be several.",
     "place": "A bot's position in a table, or a seat's in a match.",
     "points": "The result of a match as a number from 0 (last) to 1 (first).",
     "rating": "A bot's strength as one number, estimated from all results; the average is 0.",

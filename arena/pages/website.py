@@ -73,6 +73,8 @@ class Card(Struct, frozen=True, kw_only=True):
     game: tuple[str, str] | None = None
     """Name of the game for people, and the path of its page; None if it has no page."""
     state: State | None = None
+    live: str = ""
+    """Path of the page with live boards while it is being played; otherwise empty."""
     leads: str = ""
     leader: str = ""
     last: CompetitionFact | None = None
@@ -248,7 +250,7 @@ class Website:
         state = state_of(overview).words if overview.finished else None
         begun = overview.times.begun
         made_with = [pages_hash(), maker.replays, maker.transcripts, maker.pictures, maker.url]
-        inputs = [*made_with, competition.title, found.terms, begun, state]
+        inputs = [*made_with, competition.title, competition.face.teams, found.terms, begun, state]
         same = sha256(encode(inputs))
         voids = Counter(block for block, _, _ in found.voids)
         for block, matches in groupby(competition.all_matches(), lambda match: match.played.block):
@@ -271,12 +273,19 @@ class Website:
         """Return the page of all competitions."""
         competitions = self._competitions.values()
         alone = [each for each in competitions if self._maker.season_of(each) is None]
+        cards = list(map(_card, alone))
+        seasons = [_season_card(season) for season in self._seasons.values()]
+        now = [(each["title"], each["state"].words, each["live"]) for each in seasons if each["live"]]
+        now += [
+            (each.title, each.state.words, each.live) for each in cards if each.live and each.state is not None
+        ]
         return self._maker.page(
             "index",
             "index.html",
             title="Competitions",
-            cards=list(map(_card, alone)),
-            seasons=[_season_card(season) for season in self._seasons.values()],
+            cards=cards,
+            seasons=seasons,
+            now=now if self._maker.live else (),
             games=games_to_play() if self._practice else (),
             as_of=as_of(competitions),
         )
@@ -284,9 +293,12 @@ class Website:
 
 def _season_card(season: SeasonPages) -> dict[str, Any]:
     """Return the values for a season's card, with the error if the season cannot be read."""
-    card = {"title": season.title, "href": f"{season.slug}/index.html", "error": ""}
+    card = {"title": season.title, "href": f"{season.slug}/index.html", "error": "", "live": ""}
     try:
         shown = season.context(lambda _, __: "")
+        current = season.current() if shown["state"].kind == "running" else None
+        if current is not None:
+            card["live"] = f"{current.slug}/live.html"
         return card | shown | {"stages": [stage.name for stage in season.stages()]}
     except (WrongUse, MachineCannot) as error:
         return card | {"error": error.format_message().replace(f"{season.folder}/", "")}
@@ -303,6 +315,7 @@ def _card(competition: Competition) -> Card:
         # The public page must not show paths of this machine.
         return Card(title=title, href=href, error=error.format_message().replace(f"{competition.ledger}: ", ""))
     digest = overview.found.digest
+    state = state_of(overview)
     leader = ""
     if digest.matches > 0 and overview.history is None:
         leader = digest.labels[digest.standings[0].entrant]
@@ -311,7 +324,8 @@ def _card(competition: Competition) -> Card:
         href=href,
         about=terms_line(overview),
         game=game_link(overview.found.terms.get("game")),
-        state=state_of(overview),
+        state=state,
+        live=f"{competition.slug}/live.html" if state.kind == "running" and overview.history is None else "",
         leads="won by" if overview.finished else "in the lead",
         leader=leader,
         last=last_result(overview),

@@ -11,6 +11,8 @@ const kiosk = root.dataset.kiosk !== undefined;
 const style = root.dataset.style;
 // The first page of a competition shows one match, in small.
 const small = root.dataset.small !== undefined;
+// Name and colour of each bot's team, if the host names teams. Those of few bots are named, those of more only marked.
+const teams = new Map(Object.entries(JSON.parse(root.dataset.teams ?? "{}")));
 // On a projector names of few bots may take several lines; those of more are cut.
 const MOST_FOLDED = 5, portrait = matchMedia("(orientation: portrait)");
 const LINES_SHOWN = kiosk || small ? 3 : 6;
@@ -98,7 +100,7 @@ function boardOf(match) {
   const at = views.length - 1;
   if (!game || at < 0) return { heading: "", legend: "", node: el("p", {}, match.state === "playing" ? "The board is shown at the next move." : "") };
   const eyes = late ? "host" : match.key, reveal = late ? null : match.reveal ?? null;
-  const context = { at, eyes, seats: match.players.length, names: match.players, runes, last: false, view: (number) => views[number], reveal };
+  const context = { at, eyes, seats: match.players.length, names: numbered(match.players), runes, last: false, view: (number) => views[number], reveal };
   try {
     const drawn = game.board(views[at], context);
     if (late) drawn.heading = [drawn.heading, `all that is hidden, ${late.seconds} s late`].filter(Boolean).join(" · ");
@@ -129,30 +131,16 @@ function cardOf(match) {
   return card;
 }
 
-// The names of several seats of one bot, numbered as in replays.
-const numbered = (names) => names.map((name, seat) => {
-  const before = names.slice(0, seat).filter((each) => each === name).length;
-  return before ? `${name} ${before + 1}` : name;
-});
-
-// Names that have room in one line, so cut that no two look the same: at the place at which most of them differ.
-function distinct(names, most) {
-  const letters = numbered(names).map((name) => [...name]);
-  const cut = (name, head) => (name.length <= most ? name : [...name.slice(0, head), "…", ...name.slice(name.length - (most - 1 - head))]).join("");
-  const shown = letters.map((name) => cut(name, most >> 1));
-  const alike = (at) => shown.some((name, other) => other !== at && name === shown[at]);
-  const groups = new Map(), heads = [...Array(most - 1).keys()].sort((a, b) => Math.abs(a - most / 2) - Math.abs(b - most / 2));
-  shown.forEach((name, at) => { if (alike(at)) groups.set(name, [...(groups.get(name) ?? []), at]); });
-  for (const group of groups.values()) {
-    for (const head of heads) if (group.some(alike)) for (const at of group) shown[at] = cut(letters[at], head);
-    if (group.some(alike)) for (const at of group) shown[at] = `${cut(letters[at].slice(0, most - 4), most)}… ${at}`;
-  }
-  return shown;
-}
-
 // A name that may be broken into lines after its parts only.
 const SEAMS = /(?<=[a-zA-Z0-9][_./-])(?=[a-zA-Z0-9])/;
 const foldable = (name) => name.split(SEAMS).flatMap((part, at) => (at ? [el("wbr"), part] : [part]));
+
+function teamOf(label, named) {
+  const [name, colour] = teams.get(label) ?? [];
+  if (!name || (!named && !colour)) return null;
+  const mark = colour ? draw("svg", { class: "mark", viewBox: "0 0 10 10", "aria-hidden": "true" }, draw("circle", { cx: 5, cy: 5, r: 4.5, fill: colour })) : null;
+  return el("span", { class: named ? "team" : "team small", title: name }, mark, el("span", { class: named ? "name" : "hidden" }, name));
+}
 
 function ordinal(place) {
   const ending = [11, 12, 13].includes(place % 100) ? "th" : ["th", "st", "nd", "rd"][place % 10] ?? "th";
@@ -180,16 +168,17 @@ function show(match) {
   const owing = new Set(match.window?.seats ?? []);
   card.clocks = [];
   const seats = match.players.length, folds = kiosk && seats <= MOST_FOLDED;
-  const names = distinct(match.players, !kiosk ? 18 : folds ? (seats > 2 ? 32 : 20) : portrait.matches ? 17 : 26);
+  const names = distinct(match.players, !kiosk ? 18 : folds ? (seats > 2 ? 32 : 20) : portrait.matches ? 15 : 26);
   card.seats.replaceChildren(...match.players.map((name, seat) => {
     const clock = owing.has(seat) ? clockOf(match, seat) : null;
     if (clock) card.clocks.push(clock);
     const place = match.places?.[seat];
     return el("li", { class: `${owing.has(seat) ? "owes" : ""} ${place === 1 ? "first" : ""}` },
       badge(seat),
-      el("span", { class: "name", title: name }, folds ? foldable(names[seat]) : names[seat]),
+      el("span", { class: "name", title: name }, folds ? foldable(names[seat]) : names[seat], seats > MOST_FOLDED ? teamOf(name, false) : null),
       el("span", { class: "score" }, scores && scores[seat] !== null && scores[seat] !== undefined ? scores[seat] : ""),
       place ? el("span", { class: "place" }, ordinal(place)) : null,
+      seats > MOST_FOLDED ? null : teamOf(name, true),
       clock ? clock.node : el("span", { class: "clock" }));
   }));
   const late = lateOf(match);
@@ -292,7 +281,8 @@ function showKiosk() {
   place(root.querySelector(".boards"), match ? [show(match)] : []);
   const others = [...matches.values()].filter((each) => each.state === "playing" && each !== match);
   root.querySelector("[data-next]").textContent = plain(!others.length ? "" : others[0].players.length > 2 ? `Also being played: ${counts(others.length, "more match")}` : `Also being played: ${others.slice(0, 4).map((each) => each.players.join(" – ")).join("; ")}`);
-  say(connected === false ? "Connection lost; trying again." : match ? "" : "There is no live match to show now.");
+  const over = root.querySelector(".idle .state.finished");
+  say(connected === false ? "Connection lost; trying again." : match || over ? "" : "There is no live match to show now.");
 }
 
 function showSmall() {

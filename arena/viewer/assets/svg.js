@@ -108,14 +108,47 @@ function who(seat, names) {
   return !name ? `seat ${seat}` : name.length > 40 ? `${name.slice(0, 24)}…${name.slice(-15)}` : name;
 }
 
+// The names of several seats of one bot, numbered as in replays.
+const numbered = (names) => names.map((name, seat) => {
+  const before = names.slice(0, seat).filter((each) => each === name).length;
+  return before ? `${name} ${before + 1}` : name;
+});
+
+// How many letters all names begin with, up to the end of a part: `hive_mind_` of `hive_mind_reader` and `hive_mind_random`.
+function sharedStart(names) {
+  if (names.length < 2) return 0;
+  let same = 0;
+  while (names.every((name) => same < name.length - 1 && name[same] === names[0][same])) same += 1;
+  while (same && !"_./- ".includes(names[0][same - 1])) same -= 1;
+  return same;
+}
+
+// Names of at most so many letters, so cut that no two look the same: what all begin with goes first; then each is cut
+// at the place at which most of them differ.
+function distinct(names, most) {
+  const whole = numbered(names).map((name) => [...name]);
+  if (whole.every((name) => name.length <= most)) return whole.map((name) => name.join(""));
+  const start = sharedStart(whole), letters = start > 1 ? whole.map((name) => ["…", ...name.slice(start)]) : whole;
+  const cut = (name, head) => (name.length <= most ? name : [...name.slice(0, head), "…", ...name.slice(name.length - (most - 1 - head))]).join("");
+  const shown = letters.map((name) => cut(name, most >> 1));
+  const alike = (at) => shown.some((name, other) => other !== at && name === shown[at]);
+  const groups = new Map(), heads = [...Array(most - 1).keys()].sort((a, b) => Math.abs(a - most / 2) - Math.abs(b - most / 2));
+  shown.forEach((name, at) => { if (alike(at)) groups.set(name, [...(groups.get(name) ?? []), at]); });
+  for (const group of groups.values()) {
+    for (const head of heads) if (group.some(alike)) for (const at of group) shown[at] = cut(letters[at], head);
+    if (group.some(alike)) for (const at of group) shown[at] = `${cut(letters[at].slice(0, most - 4), most)}… ${at}`;
+  }
+  return shown;
+}
+
 // A seat's name in a picture, in a box of its own, which cuts off what has no room; the title has all of it.
-// With the class "right" among `extra` it ends where its box ends.
+// With the class "right" among `extra` it ends where its box ends, with "middle" it lies in the middle of it.
 function nameTag(x, y, wide, seat, names, extra = "", size = 12) {
-  const name = [...who(seat, names)], most = Math.floor(wide / (size * (extra.includes("strong") ? 0.66 : 0.583))), tail = Math.floor(most / 3);
-  const shown = name.length > most ? [...name.slice(0, most - 1 - tail), "…", ...name.slice(name.length - tail)].join("") : name.join("");
-  const ends = extra.split(" ").includes("right");
+  const most = Math.floor(wide / (size * (extra.includes("strong") ? 0.66 : 0.583)));
+  const shown = distinct(names.map((_, other) => who(other, names)), most)[seat] ?? who(seat, names);
+  const [ends, mid] = ["right", "middle"].map((each) => extra.split(" ").includes(each));
   return titled(draw("svg", { x: round(x), y: round(y - size * 0.75), width: wide, height: size * 1.5 },
-    label(ends ? wide : 0, size * 0.75, shown, { class: ends ? extra : `start ${extra}`, "font-size": size })), names[seat] || `seat ${seat}`);
+    label(ends ? wide : mid ? wide / 2 : 0, size * 0.75, shown, { class: ends || mid ? extra : `start ${extra}`, "font-size": size })), names[seat] || `seat ${seat}`);
 }
 
 // Pictures side by side, as many as fit; `basis`: about how wide each is, in pixels.

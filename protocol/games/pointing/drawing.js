@@ -162,7 +162,7 @@ drawings.pointing = (() => {
       });
       return [draw("rect", { class: `step place-${place + 1}`, x: x + 2, y: top, width: 110, height: tall, rx: 4 }),
         label(x + 57, top + 12, `${["1st", "2nd", "3rd"][place]}: ${counts(best[place], "point")}`, { "font-size": 12, class: "strong" }), ...tokens,
-        there.length === 1 ? nameTag(x + 57 - Math.min(51, 3.2 * [...who(there[0], names)].length), top - 33, 104, there[0], names) : null];
+        there.length === 1 ? nameTag(x + 5, top - 33, 104, there[0], names, "middle") : null];
     });
     const said = best.map((score, place) => `place ${place + 1} with ${counts(score, "point")}: ${listed(seats.filter((seat) => total[seat] === score).map((seat) => who(seat, names)))}`);
     return picture(342, 140, `The podium: ${said.join("; ")}`, parts);
@@ -208,7 +208,7 @@ drawings.pointing = (() => {
     const seats = others.map((seat, at) => {
       const [x, y] = placeOf(at), name = who(seat, ctx.names);
       const node = draw("g", { class: "choice", "aria-pressed": seat === target }, draw("rect", { class: "hit", x: round(x - 46), y: round(y - 22), width: 92, height: 46, rx: 8 }), token(x, y - 4, seat, 15),
-        nameTag(x - Math.min(44, 3.1 * [...name].length), y + 17, 90, seat, ctx.names, "", 11));
+        nameTag(x - 45, y + 17, 90, seat, ctx.names, "middle", 11));
       return says(titled(node, `seat ${seat}: ${name}`), String(seat), ctx);
     });
     const at = others.indexOf(target), way = at < 0 ? null : draw("g", { class: `trail ${ofSeat(view.seat)}`, "data-id": "draft" }, arrow(...middle, ...placeOf(at), 19, 26));

@@ -18,7 +18,7 @@ drawings["runes-to-ruins"] = (() => {
     const pegs = Array.from({ length: 35 }, (_, at) => draw("circle", { class: "peg", cx: (at % 7) * STEP, cy: Math.floor(at / 7) * STEP, r: 1.4 }));
     return picture(WIDE, tall, `${who(seat, ctx.names)}${note ? `, ${note}` : ""}; ${said}`,
       draw("rect", { class: "card", x: 1.5, y: 1.5, width: WIDE - 3, height: tall - 3, rx: 8 }),
-      token(16, 17, seat, 10), nameTag(30, 17, note ? 66 : 122, seat, ctx.names, "strong"), note ? label(WIDE - 8, 17, note, { "font-size": 9, class: /^found/.test(note) ? "found ends" : "strong ends" }) : null,
+      token(16, 17, seat, 10), nameTag(30, 17, note ? 66 : 122, seat, ctx.names, "strong", note ? 11 : 12), note ? label(WIDE - 8, 17, note, { "font-size": 9, class: /^found/.test(note) ? "found ends" : "strong ends" }) : null,
       draw("g", { transform: `translate(${LEFT} ${TOP})` }, cells, pegs, runes), below);
   }
 
@@ -188,8 +188,8 @@ drawings["runes-to-ruins"] = (() => {
       const [left, top] = [spotOf(other), 40 + seat * 21];
       parts.push(titled(draw("g", {}, SIX.map((at) => draw("rect", { class: `place ${best?.[at] ?? ""}`, x: left + (at % 3) * 8, y: top + Math.floor(at / 3) * 8, width: 7, height: 7, rx: 1 }))), words));
     }));
-    for (const [kind, x] of [["exact", 8], ["moved", 51], ["group", 109]]) {
-      parts.push(draw("rect", { class: `place ${kind}`, x, y: 153, width: 8, height: 8, rx: 1 }), label(x + 11, 157, KINDS[kind][0], { "font-size": 8, class: "name start" }));
+    for (const [kind, x] of [["exact", 8], ["moved", 55], ["group", 110]]) {
+      parts.push(draw("rect", { class: `place ${kind}`, x, y: 153, width: 8, height: 8, rx: 1 }), label(x + 11, 157, KINDS[kind][0], { "font-size": 7, class: "name start" }));
     }
     return picture(WIDE, TALL, `How close guesses came. ${said.join("; ")}`, draw("rect", { class: "card", x: 1.5, y: 1.5, width: WIDE - 3, height: TALL - 3, rx: 8 }), parts);
   }

@@ -79,6 +79,10 @@ def test_a_value_that_never_changes_has_an_axis_of_round_numbers() -> None:
     assert all(mark == round(mark, 1) for mark in marks)
 
 
+def test_counts_have_whole_numbers_on_their_axis() -> None:
+    assert ["1", "2"] == [tick.label for tick in line_chart([("chips", [1, 1, 2], "")], [1, 2, 3], "step").ticks]
+
+
 def test_one_match_is_no_matches() -> None:
     assert ["match", "matches"] == [line_chart([], [last], "match").unit for last in (1, 2)]
 

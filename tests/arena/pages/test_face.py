@@ -99,7 +99,16 @@ def test_a_face_from_elsewhere_links_to_websites_only(folder: Path, link: str) -
     page = body_of(site, "cup/index.html")
     assert f'href="{link}"'.encode() not in page
     assert b"Chair" in page
-    assert 2 == page.count(b"Foghorns"), "it is on the podium and among the teams"
+    assert 3 == page.count(b"Foghorns"), "it is on the podium, in the standings and among the teams"
+
+
+def test_the_team_of_a_bot_is_named_wherever_the_bot_is(folder: Path) -> None:
+    site = website(folder, teams=[{"name": "Foghorns", "bots": ["anna", "none such"], "colour": "#c0392b"}])
+    kiosk, standings = (body_of(site, f"cup/{path}.html").decode() for path in ("kiosk", "index"))
+    assert 'data-teams="{&#34;anna&#34;:[&#34;Foghorns&#34;,&#34;#c0392b&#34;]}"' in kiosk
+    assert re.search(r">anna</a></th>\n<td class=\"words\">.*Foghorns", standings)
+    for path in ("cup/match/1a.html", "cup/bot/0.html"):
+        assert re.search('fill="#c0392b"/></svg><span class="name">Foghorns', body_of(site, path).decode()), path
 
 
 def test_a_page_has_a_bound_whatever_the_face_holds(folder: Path) -> None:

@@ -126,7 +126,7 @@ def test_honours_are_explained_and_seats_of_one_bot_are_told_apart(tmp_path: Pat
     text = page(Competition("cup", folder))
     for words in ("1 token", "loses 2 garnets", "named winner", "elimination candidate"):
         assert f">{words}</a></span>" in text
-    assert "Garnet: Money of the game." in text
+    assert "<dt>garnet</dt><dd>Money of the game." in text
     assert "bob, seat 1" in text.replace("<wbr>", "")
     assert "bob, seat 2" in text.replace("<wbr>", "")
     assert "anna, seat" not in text

@@ -218,6 +218,9 @@ def test_a_run_that_goes_on_says_how_long_it_will_take(tmp_path: Path) -> None:
         assert "64 of 360 matches, about 14 minutes left" in words(website, "cup/index.html")
         assert "33a" in words(website, "cup/schedule.html")
         assert "34a to 34b" in words(website, "cup/schedule.html")
+        served = Website([Competition("cup", folder)], live=True)
+        assert "Live now cup 64 of 360 matches" in words(served, "index.html")
+    assert "Live now" not in words(served, "index.html")
     assert "Nothing is being played now. What comes next The next matches of the schedule." in words(
         website, "cup/schedule.html"
     )
