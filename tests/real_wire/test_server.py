@@ -22,7 +22,9 @@ from arena.portal.supervisor import ProcessReport, read_reports
 from arena.tournament import LEDGER
 from tests.builders.tournaments import write_tournament
 from tests.real_wire.processes import alive, family, until
+from tests.real_wire.test_clocks import back, preloaded
 
+__all__ = ["back", "preloaded"]
 pytestmark = pytest.mark.slow
 ARENA = (sys.executable, "-m", "arena")
 RESULTS = "SELECT count(*) FROM results"
@@ -212,3 +214,41 @@ def test_a_server_restored_from_a_backup_goes_on_where_it_was(server: Server) ->
         [*ARENA, "backup", "--check", "backup"], cwd=server.folder, capture_output=True, text=True, check=False
     )
     assert (checked.returncode, "2 uploads verified" in checked.stdout) == (0, True), checked
+
+
+def test_a_clock_that_is_set_back_and_forward_stops_nothing(server: Server, back: Path) -> None:
+    """It is set back by two days while the server runs, which is then killed; and forward again after that."""
+    results = server.folder / "runs"
+    with closing(Database(results / "server" / DATABASE)) as database:
+        accounts = Accounts(database)
+        mia = accounts.accept(accounts.invite(accounts.new_team("Red Pandas").id), "Mia")
+        token = accounts.new_token(mia, "test", "submit")
+    running = server.start()
+    with httpx.Client(
+        base_url=f"http://127.0.0.1:{server.port}/", headers={"authorization": f"Bearer {token}"}, timeout=60
+    ) as program:
+
+        def hand_in(version: str) -> None:
+            assert (
+                program.post("api/v1/submissions", content=bot_archive(server.folder, version)).status_code == 201
+            )
+            until(lambda: entered(results) == int(version))
+            assert program.get("healthz").json()["reason"] == ""
+
+        hand_in("1")
+        back.touch()
+        hand_in("2")
+        descendants = family(running.pid)
+        running.kill()
+        running.wait()
+        until(partial(ended, descendants))
+        server.start()
+        hand_in("3")
+        back.unlink()
+        hand_in("4")
+        assert program.get("api/v1/me").json()["quota"]["used_today"] == 4
+    server.plays()
+    assert server.value(PLAYED_TWICE) == 0
+    log = (server.folder / "log").read_text()
+    assert "this machine's clock was set back" in log
+    assert "Traceback" not in log
