@@ -2,7 +2,7 @@
 
 import errno
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import click
@@ -125,6 +125,16 @@ def shortage(error: OSError) -> str:
     from referee.linux.shortage import shortage_text  # noqa: PLC0415
 
     return shortage_text(error)
+
+
+@contextmanager
+def tried_again() -> Iterator[None]:
+    """Suppress what a file or the machine prevents, in work that a server does again soon."""
+    # Imported late, because `arena --help` waits for this module.
+    from referee.linux.shortage import shortages_as_os_errors  # noqa: PLC0415
+
+    with suppress(WrongUse, MachineCannot, OSError), shortages_as_os_errors():
+        yield
 
 
 @contextmanager

@@ -4,7 +4,6 @@ import math
 import secrets
 import traceback
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import TypeVar
 
 import trio
@@ -14,7 +13,7 @@ from starlette.routing import Route
 from starlette.types import Scope
 
 from arena.accounts import Account, Accounts, Database
-from arena.errors import MachineCannot, WrongUse
+from arena.errors import tried_again
 from arena.event_loop import CallThread
 from arena.pages import Announcement, PageMaker
 from arena.portal import api, entrance, host, identity, matches, operations, practice, team
@@ -138,7 +137,7 @@ class Portal:
         del port
         self._changes = Stream(nursery, self._news)
         while True:
-            with suppress(WrongUse, MachineCannot):  # A full disk ends nothing: the next look may succeed.
+            with tried_again():  # A full disk ends nothing: the next look may succeed.
                 await self._look()
             await trio.sleep(LOOK_SECONDS)
 

@@ -20,6 +20,7 @@ from pathlib import Path
 import trio
 from msgspec import Struct
 
+from arena.errors import tried_again
 from arena.practice.order import Terms
 from arena.practice.protocol import (
     ERRORS,
@@ -150,7 +151,8 @@ class Tables:
     async def keep(self) -> None:
         """Remove what is old, from time to time."""
         while True:
-            await trio.to_thread.run_sync(self.clean)
+            with tried_again():
+                await trio.to_thread.run_sync(self.clean)
             await trio.sleep(CLEAN_SECONDS)
 
     def clean(self) -> None:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import trio
 
-from arena.errors import MachineCannot, WrongUse
+from arena.errors import MachineCannot, WrongUse, tried_again
 from arena.feed import Heard, Subscriber
 from arena.pages import NO_ANNOUNCEMENT, Announcement, SeasonPages
 from arena.terminal import say
@@ -213,7 +213,8 @@ class CompetitionWatcher:
         """Call `look` repeatedly, with pauses in proportion to its processor time."""
         while True:
             before = self._spent
-            await look()
+            with tried_again():
+                await look()
             await trio.sleep(min(max(seconds, SHARE * (self._spent - before)), MOST_SECONDS))
 
     async def _in_thread(self, act: Callable[[], Answer]) -> Answer:

@@ -10,6 +10,7 @@ import resource
 import secrets
 import socket
 import traceback
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from http import HTTPStatus
@@ -32,22 +33,26 @@ from arena.web.cache import BusyError, Cache, Kept, ServedCompetition
 from arena.web.catalog import missing_places, seasons_in
 from arena.web.competition_watcher import CompetitionWatcher
 from arena.web.connection import DIRECT, AsgiApplication, Connection, close_gently
-from arena.web.events import MOST_CLIENTS, MOST_OF_ADDRESS, Receive, Send, Stream, Streams
+from arena.web.events import MOST_CLIENTS, MOST_OF_ADDRESS, Receive, Send, Stream, Streams, address_of
 from arena.web.guard import Guard, Refusal
 from referee.linux.processes import be_nice
 from referee.linux.shortage import shortage_in
 from referee.log import Logger
 
 BACKLOG = 512
+OF_ADDRESS = 3
+"""Maximum connections from one address, as a multiple of its event streams."""
 OTHER_CONNECTIONS = 500
 """Maximum connections in addition to those with an event stream."""
-FILES = 100
-"""Maximum files that the server itself has open."""
+FILES = 150
+"""Maximum files that the server itself has open, with connections that are being refused."""
+MOST_REFUSING = 50
+"""Maximum connections that are being refused in words."""
 UNREAD_BYTES = 64 * 1024
 """Send buffer of the kernel for a client that does not read."""
 REFUSAL = (
     b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: 24\r\n"
-    b"retry-after: 10\r\nconnection: close\r\n\r\nToo many are connected.\n"
+    b"retry-after: 10\r\nx-content-type-options: nosniff\r\nconnection: close\r\n\r\nToo many are connected.\n"
 )
 REFUSING_SECONDS = 1.0
 NICENESS = 15
@@ -155,7 +160,10 @@ async def serve(asked: Serving, log: Logger, extensions: Sequence[Extension] = (
         nursery.start_soon(watcher.keep)
         for extension in extensions:
             nursery.start_soon(extension.run, nursery, port)
-        await Server(application, asked.streams, application.failed).serve(listening)
+        server = Server(
+            application, asked.streams, application.failed, of_address=OF_ADDRESS * asked.streams_of_address
+        )
+        await server.serve(listening)
 
 
 async def listeners(host: str, port: int) -> list[trio.SocketListener]:
@@ -192,10 +200,27 @@ def is_loopback(host: str) -> bool:
 class Server:
     """A server with a bounded number of connections."""
 
-    def __init__(self, application: AsgiApplication, streams: int, failed: Callable[[Exception], None]) -> None:
-        """`streams` is the maximum number of event streams; `failed` is called with each unexpected error."""
+    def __init__(
+        self,
+        application: AsgiApplication,
+        streams: int,
+        failed: Callable[[Exception], None],
+        *,
+        of_address: int = OF_ADDRESS * MOST_OF_ADDRESS,
+    ) -> None:
+        """Serve an application.
+
+        Args:
+            application: the application.
+            streams: maximum number of event streams.
+            failed: called with each unexpected error.
+            of_address: maximum connections from one address other than this machine's own.
+        """
         self._application = application
         self._failed = failed
+        self._of_address = of_address
+        self._addresses = Counter[str]()
+        self._refusing = 0
         files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         self._most = min(streams + OTHER_CONNECTIONS, max(1, files - FILES))
         self.connected = 0
@@ -216,10 +241,12 @@ class Server:
 
     async def answer(self, stream: trio.abc.HalfCloseableStream, client: tuple[str, int]) -> None:
         """Answer one client until its connection ends, or refuse it if too many are connected."""
-        if self.connected >= self._most:
-            await _refuse(stream)
+        address = address_of(client[0])
+        if self.connected >= self._most or (address and self._addresses[address] >= self._of_address):
+            await self._refuse(stream)
             return
         self.connected += 1
+        self._addresses[address] += 1
         try:
             await Connection(self._application, stream, client, self._failed).run()
         except* Exception as group:  # noqa: BLE001 - one client's connection ends none but its own
@@ -227,13 +254,23 @@ class Server:
                 self._failed(error)
         finally:
             self.connected -= 1
+            self._addresses[address] -= 1
+            if not self._addresses[address]:
+                del self._addresses[address]
 
-
-async def _refuse(stream: trio.abc.HalfCloseableStream) -> None:
-    with trio.move_on_after(REFUSING_SECONDS):
-        with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
-            await stream.send_all(REFUSAL)
-    await close_gently(stream, REFUSING_SECONDS)
+    async def _refuse(self, stream: trio.abc.HalfCloseableStream) -> None:
+        """Refuse a client in words; at once and without any if many are being refused, who hold descriptors."""
+        if self._refusing >= MOST_REFUSING:
+            await trio.aclose_forcefully(stream)
+            return
+        self._refusing += 1
+        try:
+            with trio.move_on_after(REFUSING_SECONDS):
+                with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
+                    await stream.send_all(REFUSAL)
+            await close_gently(stream, REFUSING_SECONDS)
+        finally:
+            self._refusing -= 1
 
 
 PATH = re.compile(r"(?:[A-Za-z0-9_-][A-Za-z0-9._-]{0,150}/){0,3}(?:[A-Za-z0-9_-][A-Za-z0-9._-]{0,150})?")
@@ -267,6 +304,8 @@ DEFAULTS = ALWAYS | {
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
 }
 """Headers of each answer that does not have its own ones of these names."""
+OVER_TLS = {"strict-transport-security": "max-age=31536000"}
+"""Header by which browsers use TLS alone, if visitors do."""
 REQUEST_ID = "arena.request"
 """Key of a request's id in its ASGI scope. The server makes it; what a client sends is not used."""
 STREAM_HEADERS = [
@@ -305,6 +344,8 @@ class Site:
         self._delay = delay
         self._feed = feed
         self._url = url
+        self.is_secure = url.startswith("https:")
+        """True if visitors come over TLS."""
         self._links = tuple(links)
         self.announcement = announcement
         self.practice = False
@@ -371,7 +412,7 @@ class Application:
             nonlocal begun
             if message["type"] == "http.response.start":
                 begun = True
-                message = message | {"headers": _complete(message.get("headers", ()), request_id)}
+                message = message | {"headers": self._complete(message.get("headers", ()), request_id)}
             await send(message)
 
         try:
@@ -398,6 +439,14 @@ class Application:
                     await self._streams.answer(stream, STREAM_HEADERS, host, receive, send, direct=direct)
                 return
         await self._pages(scope, receive, send)
+
+    def _complete(self, headers: Iterable[tuple[bytes, bytes]], request_id: str) -> list[tuple[bytes, bytes]]:
+        """Return the headers of an answer, with its request's id and those that every answer must have."""
+        own = [(name, value) for name, value in headers if name != b"x-request-id"]
+        names = {name for name, _ in own}
+        defaults = DEFAULTS | OVER_TLS if self._site.is_secure else DEFAULTS
+        own += [(name.encode(), value.encode()) for name, value in defaults.items() if name.encode() not in names]
+        return [*own, (b"x-request-id", request_id.encode())]
 
     def _stream(self, scope: Scope, path: str) -> Stream | int | None:
         for extension in self._extensions:
@@ -471,14 +520,6 @@ def status_of_failure(error: BaseException) -> HTTPStatus:
     if isinstance(error, MachineCannot | OSError) or shortage_in(error) is not None:
         return HTTPStatus.SERVICE_UNAVAILABLE
     return HTTPStatus.INTERNAL_SERVER_ERROR
-
-
-def _complete(headers: Iterable[tuple[bytes, bytes]], request_id: str) -> list[tuple[bytes, bytes]]:
-    """Return the headers of an answer, with its request's id and those that every answer must have."""
-    own = [(name, value) for name, value in headers if name != b"x-request-id"]
-    names = {name for name, _ in own}
-    own += [(name.encode(), value.encode()) for name, value in DEFAULTS.items() if name.encode() not in names]
-    return [*own, (b"x-request-id", request_id.encode())]
 
 
 def _answer(request: Request, found: Kept, frames: Sequence[str], *, forms: bool) -> Response:

@@ -16,7 +16,10 @@ from arena.accounts import Accounts, Database
 from arena.errors import MachineCannot, WrongUse
 from arena.portal.visit import SESSION
 from arena.tournament import LEDGER
+from arena.web.events import Streams
 from arena.web.guard import SECURE_START, Guard
+from arena.web.server import Application, Site
+from referee.log import SILENT
 from tests.arena.portal.conftest import Setting, archive
 from tests.arena.portal.test_access import plant
 
@@ -196,6 +199,13 @@ async def test_a_browser_that_signs_out_has_no_session_and_no_cookie(setting: Se
     assert setting.portal.accounts.session(session) is None
     setting.mia.http.cookies.set(SESSION, session)
     assert "/sign-in" == (await setting.mia.get("team/")).headers["location"]
+
+
+async def test_over_tls_browsers_are_told_to_use_nothing_else() -> None:
+    for url, said in (("https://arena.example.org/", True), ("http://127.0.0.1:8000/", False)):
+        application = Application(Site({}, url=url), Streams(), lambda _: None, SILENT)
+        async with AsyncClient(transport=ASGITransport(application), base_url=url) as browser:
+            assert said is ("strict-transport-security" in (await browser.get("/nothing")).headers)
 
 
 async def test_over_tls_the_cookie_belongs_to_this_host_alone(setting: Setting) -> None:

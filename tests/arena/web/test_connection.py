@@ -19,7 +19,7 @@ from arena.web.connection import (
     Connection,
 )
 from arena.web.events import HEARTBEAT, HEARTBEAT_SECONDS, PAUSE_SECONDS, Receive, Send, Stream, Streams, event
-from arena.web.server import Server, listeners
+from arena.web.server import MOST_REFUSING, Server, listeners
 
 CLIENT = ("192.0.2.1", 40_000)
 GET = b"GET /%b HTTP/1.1\r\nHost: arena.example\r\n\r\n"
@@ -214,7 +214,7 @@ async def test_an_application_that_fails_is_told_to_the_operator_alone(nursery: 
 
 
 async def test_connections_beyond_the_bound_are_told_so(nursery: trio.Nursery) -> None:
-    server = Server(hello, 1, lambda _: None)
+    server = Server(hello, 1, lambda _: None, of_address=1_000)
     clients = []
     for _ in range(501):
         client, ours = trio.testing.memory_stream_pair()
@@ -231,6 +231,40 @@ async def test_connections_beyond_the_bound_are_told_so(nursery: trio.Nursery) -
     await client.send_all(GET % b"")
     await trio.testing.wait_all_tasks_blocked()
     assert (await client.receive_some()).startswith(b"HTTP/1.1 200 ")
+
+
+async def test_one_address_has_so_many_connections_and_others_have_theirs(nursery: trio.Nursery) -> None:
+    server = Server(hello, 100, lambda _: None, of_address=3)
+
+    async def connect(address: str) -> trio.abc.HalfCloseableStream:
+        client, ours = trio.testing.memory_stream_pair()
+        nursery.start_soon(server.answer, ours, (address, 40_000))
+        await client.send_all(GET % b"")
+        await trio.testing.wait_all_tasks_blocked()
+        return client
+
+    network = [f"2001:db8::{number}" for number in range(3)]
+    clients = [await connect(address) for address in network]
+    for address, status in (("2001:db8::9", b"503"), ("2001:db8:0:1::1", b"200"), ("192.0.2.1", b"200")):
+        assert (await (await connect(address)).receive_some()).startswith(b"HTTP/1.1 " + status)
+    for address in ["127.0.0.1"] * 5:
+        assert (await (await connect(address)).receive_some()).startswith(b"HTTP/1.1 200")
+    await clients[0].aclose()
+    await trio.testing.wait_all_tasks_blocked()
+    assert (await (await connect("2001:db8::9")).receive_some()).startswith(b"HTTP/1.1 200")
+
+
+async def test_clients_that_are_refused_and_stay_hold_few_descriptors(nursery: trio.Nursery) -> None:
+    server = Server(hello, 1, lambda _: None, of_address=0)
+    clients = []
+    for _ in range(MOST_REFUSING + 10):
+        client, ours = trio.testing.memory_stream_pair()
+        clients.append(client)
+        nursery.start_soon(server.answer, ours, CLIENT)
+    await trio.testing.wait_all_tasks_blocked()
+    answers = [await client.receive_some() for client in clients]
+    assert MOST_REFUSING == sum(b" 503 " in answer for answer in answers)
+    assert 10 == answers.count(b"")
 
 
 class Told:
