@@ -304,7 +304,7 @@ class Campaign(Struct, frozen=True, kw_only=True):
 
 
 def play_campaign(
-    seed: int, windows: int, processes: int = 1, progress: Callable[[int], object] = lambda _: None
+    seed: int, windows: int, processes: int, progress: Callable[[int], object] = lambda _: None
 ) -> Campaign:
     """Check a number of windows, or all up to the first finding.
 

@@ -210,7 +210,7 @@ def grid(table: Table[Any]) -> Grid:
     return made
 
 
-def grid_of(headings: Sequence[str], rows: Iterable[Sequence[str]], words: Sequence[str] = ("bot",)) -> Grid:
+def grid_of(headings: Sequence[str], rows: Iterable[Sequence[str]], words: Sequence[str]) -> Grid:
     """Return a table of these rows; all columns except those in `words` hold numbers."""
     grid = Grid({heading: heading not in words for heading in headings})
     for row in rows:

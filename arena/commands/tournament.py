@@ -235,9 +235,9 @@ def play_to_its_end(
     *,
     line: FeedLine | None,
     listening: Listening,
-    time_is_up: Callable[[], bool] | None = None,
+    time_is_up: Callable[[], bool] | None,
     fresh: bool = False,
-    checks: bool = True,
+    checks: bool,
 ) -> FinalResults:
     """Play the rest of a tournament. Bots that enter during play are built where they play.
 

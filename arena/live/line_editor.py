@@ -143,7 +143,7 @@ class LineEditor:
             self._send.send_nowait((text, window))
 
     async def _edit(self, typed: TextIO, shown: TextIO) -> None:
-        keys = _Keys(typed)
+        keys = _RawInput(typed)
         # The cursor's position is not needed for one line, and some terminals never report it.
         screen = Vt100_Output.from_pty(shown, term=os.environ.get("TERM"))
         screen.enable_cpr = False
@@ -220,7 +220,7 @@ class LineEditor:
         return bindings
 
 
-class _Keys(Vt100Input):
+class _RawInput(Vt100Input):
     """Input that remains raw while text is printed above the line.
 
     In cooked mode Ctrl-D would be lost and keys echoed.

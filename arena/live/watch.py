@@ -165,7 +165,7 @@ class Watcher:
 
 
 def may_know(eyes: Eyes, seat: int | None) -> bool:
-    """Return whether a viewpoint may know what only a seat and the host may; None: everyone may."""
+    """Return whether a viewpoint may know a fact that only this seat and the host may; None: everyone may."""
     return seat is None or eyes in (seat, "host")
 
 
@@ -211,7 +211,7 @@ SEATS = re.compile(r"\bseats? \d+(?:, \d+)*")
 _NUMBER = re.compile(r"\d+")
 
 
-def board_text(game: str, view: View, events: Sequence[Event], *, plain: bool, told: Sequence[Event] = ()) -> Text:
+def board_text(game: str, view: View, events: Sequence[Event], *, plain: bool, told: Sequence[Event]) -> Text:
     """Return a game's board under its heading: see `protocol.text.registry.Board`."""
     return Text.assemble(*drawing_of(game).board(view, events, plain=plain, told=told).runs, no_wrap=True)
 

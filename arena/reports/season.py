@@ -68,7 +68,7 @@ def _in_order(finishes: Sequence[Finish]) -> list[Finish]:
     return sorted(ranked(finishes), key=lambda finish: finish.withdrawn)
 
 
-def print_season(screen: Screen, season: SeasonResults, *, usage: bool = False) -> None:
+def print_season(screen: Screen, season: SeasonResults, *, usage: bool) -> None:
     """Print all stages. If `usage` is True, also print the time and memory that the bots used."""
     for label, why in season.left_out.items():
         screen.say(f"left out: {label}: {why}")

@@ -399,7 +399,7 @@ def usage_json(total: SeatReport) -> dict[str, Any]:
     return {"window_us": window_us, "cpu_us": total.cpu_us, "peak_bytes": total.peak_bytes}
 
 
-def reports_json(labels: Sequence[str], reports: Sequence[BotReport], logs: Path | None = None) -> dict[str, Any]:
+def reports_json(labels: Sequence[str], reports: Sequence[BotReport], logs: Path | None) -> dict[str, Any]:
     """Return all problems and the usage of each bot by label. `logs` is as for `notes`."""
     return {label: _report_json(report, logs) for label, report in zip(labels, reports, strict=True)}
 

@@ -366,8 +366,6 @@ def result_of(
     players: Sequence[Player],
     outcome: Outcome,
     told: Sequence[Addressed],
-    *,
-    transcript: str | None = None,
 ) -> PlayedResult:
     """Return the result of a finished match."""
     forfeits = {player.seat: player.windows for player in players if player.gone}
@@ -381,6 +379,6 @@ def result_of(
         defaults=tuple(player.defaults for player in players),
         illegal=tuple(player.illegal for player in players),
         notes=tuple(tuple(player.notes) for player in players),
-        transcript=transcript,
+        transcript=None,
         match=Match(Position(table, told, forfeits)),
     )

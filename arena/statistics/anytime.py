@@ -248,14 +248,14 @@ def coins(bets: int, won: int) -> float:
     return total / (bets + 1 - won)
 
 
-def median_interval(ratios: Sequence[float], level: float = LEVEL) -> tuple[float, float, float]:
+def median_interval(ratios: Sequence[float]) -> tuple[float, float, float]:
     """Return the median of the ratios and a confidence interval for it that is valid at any stopping time.
 
     The interval is 0 to infinity if there are too few ratios. There must be at least one ratio.
     """
     ordered = sorted(ratios)
     number = len(ordered)
-    needed = 2 / (1 - level)
+    needed = 2 / (1 - LEVEL)
     if coins(number, number) < needed:
         return median(ordered), 0.0, inf
     low, high = 0, number

@@ -68,7 +68,7 @@ class BotReport(Struct, frozen=True, kw_only=True):
     """Log path for the latest match with a problem, or "" if there was none."""
 
 
-class _Kind:
+class _LossKind:
     """Losses of one bot with the same cause."""
 
     def __init__(self, numbers: Sequence[str]) -> None:
@@ -104,7 +104,7 @@ class _Tally:
 
     def __init__(self) -> None:
         self._matches = self._windows = self._refused = self._lost = 0
-        self._kinds: dict[tuple[bool, tuple[str, ...]], _Kind] = {}
+        self._kinds: dict[tuple[bool, tuple[str, ...]], _LossKind] = {}
         self._complaints: Frequent[tuple[str, str]] = Frequent(MOST_KINDS)
         self._total = SeatReport()
         self._not_added: list[SeatReport] = []
@@ -137,7 +137,7 @@ class _Tally:
         words, numbers = _MEASURED.split(cause)[::2], _MEASURED.findall(cause)
         key = never_started, tuple(words)
         if key in self._kinds or len(self._kinds) < MOST_KINDS:
-            self._kinds.setdefault(key, _Kind(numbers)).add(numbers, report.last_line, log)
+            self._kinds.setdefault(key, _LossKind(numbers)).add(numbers, report.last_line, log)
 
     def report(self) -> BotReport:
         """Return the summary of all reports so far."""

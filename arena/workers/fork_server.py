@@ -33,7 +33,7 @@ SHORT_OF = b"E"
 """Prefix of the error number in an answer, if no worker could be forked."""
 
 
-class Request(Struct, frozen=True, array_like=True):
+class ForkRequest(Struct, frozen=True, array_like=True):
     """A request to fork a worker.
 
     File descriptors are sent with it: the worker's socket to the arena, then those of the feed and the log.
@@ -91,7 +91,7 @@ class ForkServer:
                 self._control.close()
                 _run(theirs, arena)
 
-    def start(self, request: Request, descriptors: Sequence[int]) -> ForkedWorker | None:
+    def start(self, request: ForkRequest, descriptors: Sequence[int]) -> ForkedWorker | None:
         """Fork a worker as a child of this process, and return it, or None if the server has exited.
 
         This call blocks for some milliseconds.
@@ -150,7 +150,7 @@ def _serve(control: socket.socket, arena: int) -> None:
         words, descriptors, _, _ = socket.recv_fds(control, REQUEST_BYTES, DESCRIPTORS, socket.MSG_CMSG_CLOEXEC)
         if not words:
             return
-        request = msgspec.msgpack.decode(words, type=Request)
+        request = msgspec.msgpack.decode(words, type=ForkRequest)
         if len(descriptors) != 1 + request.has_feed + request.has_log:
             answer = SHORT_OF + b"%d" % errno.EMFILE
         else:
@@ -195,7 +195,7 @@ def _fork_and_end(server: socket.socket) -> None:
         os._exit(0)
 
 
-def _be_worker(request: Request, descriptors: list[int], arena: int) -> None:
+def _be_worker(request: ForkRequest, descriptors: list[int], arena: int) -> None:
     """Run a worker, as `python -m arena.workers.worker` does."""
     os.sched_setaffinity(0, request.cores)
     os.environ["TMPDIR"] = tempfile.tempdir = request.scratch

@@ -30,7 +30,7 @@ from arena import event_loop
 from arena.feed import FeedLine
 from arena.processes import pause_signals_blocked
 from arena.workers.api import Worker, WorkerGoneError
-from arena.workers.fork_server import ForkedWorker, ForkServer, Request, can_fork
+from arena.workers.fork_server import ForkedWorker, ForkRequest, ForkServer, can_fork
 from arena.workers.protocol import Answer, Done, decoded, encoded, error_of, framed, frames, order
 from referee.host import AttemptResult, Plan
 from referee.linux import cgroups
@@ -168,7 +168,7 @@ def _fork(told: tuple[str, ...], left: Sequence[int | None], cores: frozenset[in
         scratch = tempfile.mkdtemp(prefix="arena-")
         undo.callback(shutil.rmtree, scratch, ignore_errors=True)
         feed, log = left
-        request = Request(scratch=scratch, cores=cores, has_feed=feed is not None, has_log=log is not None)
+        request = ForkRequest(scratch=scratch, cores=cores, has_feed=feed is not None, has_log=log is not None)
         with theirs:
             worker = _server.start(request, [theirs.fileno(), *[each for each in left if each is not None]])
         if worker is not None:

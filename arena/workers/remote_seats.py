@@ -57,7 +57,7 @@ async def open_listener(
     screen: Screen,
     *,
     option: str,
-    log: Logger = SILENT,
+    log: Logger,
     barred: Collection[str] = (),
     stands: bool = False,
     came: Callable[[RemoteBot, bool], None] = lambda _bot, _is_here: None,

@@ -154,8 +154,6 @@ class _Reader:
         self._named: tuple[str, ...] | None = None
         self._moments: list[PastTurn] = []
         self._hidden: list[HiddenTurn] = []
-        self._vision: list[int] = []
-        """The seat's vision during each hidden turn."""
         self._begun = self._pieces = 0
         self._sight = BLIND
         self._present = 0

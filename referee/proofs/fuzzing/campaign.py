@@ -246,7 +246,7 @@ def fuzz(seed: str, windows: int, tries: int = MOST_TRIES) -> tuple[CampaignCoun
     return tally, None
 
 
-def shrunk(finding: Violation, tries: int = MOST_TRIES) -> Violation:
+def shrunk(finding: Violation, tries: int) -> Violation:
     """Return the finding with a script as small as the shrinker can make it."""
     smallest = Shrinker(finding.script, lambda each: judge_script(each) is not None, tries).shrink()
     if smallest is finding.script:
