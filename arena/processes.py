@@ -35,7 +35,7 @@ LIFE = "ARENA_LIFE"
 LIFE_SECONDS = 10.0
 """Seconds between two signs of life."""
 _own_life = (os.getpid(), os.environ.pop(LIFE, ""))
-"""That file, and the process that it is for: those that it starts are others."""
+"""The number of this process and the path of its file; processes that it starts have no file."""
 
 
 def show_life(path: str = "") -> None:
@@ -109,7 +109,7 @@ def process_pool(processes: int) -> Iterator["ProcessPoolExecutor"]:
 def made_in_processes(
     make: Callable[[Order], Made], orders: Iterable[Order], processes: int, ahead: int
 ) -> Iterator[tuple[Order, Made | None]]:
-    """Yield each order, in their order, with what `make` returns for it; None if it ends its process.
+    """Yield the orders in sequence, each with the result of `make`, or None if the order ended its process.
 
     `ahead` is the number of orders per process that are queued ahead of the next result.
     """
@@ -162,10 +162,10 @@ class SideProcess(Generic[Order, Made]):
         self._process: SpawnProcess | None = None
 
     def ask(self, order: Order, seconds: float) -> Made:
-        """Return what `make` returns for an order.
+        """Return the result of `make` for an order.
 
         Raises:
-            ProcessLostError: the process ended, or was killed after so many seconds.
+            ProcessLostError: the process ended, or was killed after `seconds` seconds.
         """
         with self._lock:
             for attempt in range(2):

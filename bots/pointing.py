@@ -20,7 +20,7 @@ class Fate(Struct, frozen=True):
     """The role of one seat in a round, and its points."""
 
     points: int
-    """Points, except those of a node."""
+    """Points for the role, without those for being a node."""
     node: bool = False
     is_end: bool = False
     """True at the end of a chain."""

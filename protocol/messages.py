@@ -87,7 +87,7 @@ class ClockTerms(Struct, frozen=True, kw_only=True):
     kind: str | UnsetType = UNSET
     """`cpu`: main time and reserve count the bot's own processor time. Left out: they count wall time."""
     wall_factor: Number | UnsetType = UNSET
-    """Milliseconds of wall time that count as one of a `cpu` clock, where the bot used less than that."""
+    """Milliseconds of wall time that count as at least one on a `cpu` clock, even if the bot used less."""
     increment_ms: Number | UnsetType = UNSET
     """Time added to a seat's reserve after each of its windows. Left out: none."""
     bronstein_ms: Number | UnsetType = UNSET

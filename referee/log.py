@@ -37,7 +37,7 @@ WRITE_BYTES = select.PIPE_BUF
 """The most bytes written at once, in whole lines, so that lines of several processes in one pipe do not mix."""
 STANDARD_ERROR = 2
 CLEAR_LINE = "\r\N{ESCAPE}[K"
-"""A progress bar may stand where the line is to go."""
+"""Clears the terminal's current line, which may hold a progress bar."""
 
 
 class Logger(Protocol):
@@ -82,7 +82,7 @@ class OperatorLog(Struct, frozen=True):
 
     logger: Logger = SILENT
     descriptor: int | None = None
-    """The descriptor of its file, for processes that inherit it; None: there is no log."""
+    """The descriptor of the log's file, for processes that inherit it; None: there is no log."""
 
 
 NO_LOG = OperatorLog()

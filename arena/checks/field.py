@@ -66,7 +66,7 @@ class BotCheck(Struct, frozen=True, kw_only=True):
 
     @property
     def times(self) -> tuple[float, float] | None:
-        """Seconds of its match, and of its own thinking time in it; None if not measured."""
+        """Seconds that the bot's match took, and that the bot thought in it; None if not measured."""
         if self.trial is None or self.broken:
             return None
         if self.trial.result is None:

@@ -44,7 +44,7 @@ class TrialMatch(Struct, Generic[PlayerT], frozen=True, kw_only=True):
     """A match to be played for a check."""
 
     name: str
-    """Name of its transcript, without a suffix."""
+    """Name of the trial's transcript, without a suffix."""
     plan: Plan
     players: tuple[PlayerT, ...]
     seat: int
@@ -207,7 +207,7 @@ class TrialSummary(Struct, frozen=True, kw_only=True):
     """Number of matches by conduct."""
     wins: int
     mean_points: float | None
-    """Mean share of the other seats that it ranked before, as tournaments count points; None without matches."""
+    """Mean share of the other seats that the bot ranked before, as tournaments count points; None: no match."""
     interval: tuple[float, float] | None
     """95 % interval of the mean; None without matches."""
     windows: int
@@ -227,7 +227,7 @@ class TrialSummary(Struct, frozen=True, kw_only=True):
 
     @property
     def seldom_decides(self) -> bool:
-        """True if its function returned nothing in most windows, as if a `return` were missing."""
+        """True if the bot's function returned nothing in most windows, as if a `return` were missing."""
         return self.report.returned_nothing * MOSTLY > self.windows
 
     @property
@@ -321,7 +321,7 @@ class GameCheck(Struct, Generic[PlayerT], frozen=True):
     """A game in which the bot is checked."""
 
     plan: Plan
-    """Plan of its matches, except for their seeds."""
+    """Plan of the check's matches, except for their seeds."""
     seed: int | None
     """Seed of the first match, increased by 1 for each later one; None: each match draws its own."""
     seats: int

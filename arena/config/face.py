@@ -46,11 +46,11 @@ class Team(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_d
 
     name: Annotated[str, Meta(max_length=60, pattern=ONE_LINE)]
     bots: Annotated[tuple[Line, ...], Meta(max_length=100)]
-    """Labels of its bots, as tables show them."""
+    """Labels of the team's bots, as tables show them."""
     colour: Annotated[str, Meta(pattern=r"\A#[0-9a-fA-F]{6}\Z")] | None = None
-    """Colour of its mark, such as `#c0392b`."""
+    """Colour of the team's mark, such as `#c0392b`."""
     members: Annotated[tuple[Line, ...], Meta(max_length=30)] = ()
-    """Names of its members, as they wish to be shown."""
+    """Names of the team's members, as they wish to be shown."""
     link: Url | None = None
     """Address of its own page."""
 

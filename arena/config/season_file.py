@@ -383,7 +383,7 @@ def _check_field(season: Season, stage: Stage, sizes: set[int]) -> None:
 
 
 def _place_of(path: Path, text: str, stage: Stage, bots: str) -> FilePlace:
-    """Return the places of a stage's fields in the file; `bots` is the one that determines its bots."""
+    """Return the places of a stage's fields in the file; `bots` is the field that names its bots."""
     here, common = f"stages[{stage.number}]", parse(text)
     names = {"bots": bots}
     for name in OF_A_STAGE:

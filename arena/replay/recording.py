@@ -41,7 +41,7 @@ NOTES_KEPT = 20
 TEXT = 300
 """Longest text that originates from a bot, in characters."""
 Refused = dict[tuple[str, str], int]
-"""Reason and text of a refusal, as sent to the bot, to its frequency."""
+"""Number of refusals, keyed by reason and text as sent to the bot."""
 
 
 FactKind = Literal["taken", "default", "refused", "late", "verdict", "gone", "pause", "note", "end"]
@@ -52,10 +52,10 @@ class Fact(Struct):
 
     text: str
     seat: int | None
-    """The only seat that may know it, apart from the host; None: everyone may."""
+    """The only seat that may know the fact, apart from the host; None: everyone may."""
     kind: FactKind
     fault: Remark | None = None
-    """Fault of the seat's bot, for viewers who may see all; None: no fault, or no new one."""
+    """Fault of the seat's bot, for viewers who may see all; None if there is no new fault."""
     action: str = ""
     """Action of the seat, in the notation that a person types; "" if the fact is no action."""
 
@@ -214,7 +214,7 @@ def default_text(*, withdrawn: bool, in_time: bool) -> str:
 def refusal_facts(seat: int, who: str, refused: Refused, untold: int = 0) -> Iterator[Fact]:
     """Yield texts for a seat's refused messages, the most frequent first.
 
-    `untold`: further ones without an answer.
+    `untold`: number of further refused messages that were not answered.
     """
     ordered = sorted(refused.items(), key=lambda item: -item[1])
     for (reason, text), times in ordered[:KINDS_OF_REFUSALS]:

@@ -1,6 +1,6 @@
 """The steps of a recording: of a whole match, by a replay under the rules, or of one seat's own transcript.
 
-Of one seat's file only the hashes can be verified, not its content: a view may be any JSON.
+Only the hashes of one seat's file can be verified, not its content: a view may be any JSON.
 """
 
 from collections import Counter, defaultdict
@@ -306,7 +306,7 @@ class _MatchSteps(_Steps):
             self._asked.discard(part.seat)
 
     def _part(self, part: SeatTime) -> Fact:
-        """Return what a seat played, and why if that is the default."""
+        """Return a seat's action, with the reason if it is the default."""
         taken = taken_text(self.game, part.taken)
         if not part.by_default:
             return self._fact(part.seat, f"{taken}, in {took_text(_used(part))}", "taken", action=taken)

@@ -1,6 +1,6 @@
 """The story of a match: its key moments and the curve of its scores, found in its recording.
 
-It tells secrets of the match, so show it only to those who may see all.
+It contains secrets of the match, so show it only to those who may see all.
 """
 
 from collections import Counter
@@ -16,13 +16,13 @@ from referee.display_text import cut
 
 MOST_MOMENTS = 8
 FEW_MOMENTS = 4
-"""Moments up to which small gains and losses are told, too."""
+"""Small gains and losses are added until the story has this number of moments."""
 MOST_FAULTS = 3
 MOST_SEATS = 64
 MOST_POINTS = 200
 """Most points of a curve; a longer one is thinned."""
 LEAST_SWING = 2
-"""The least change between two seats that is told as the largest swing."""
+"""Smallest change between two seats that can be the largest swing."""
 MOST_NAME = 160
 MOST_TEXT = 700
 """Longest text of a moment, in characters."""

@@ -179,7 +179,7 @@ def not_begun_lines(waiting: NotBegun) -> list[str]:
 
 
 def not_begun_json(waiting: NotBegun) -> dict[str, Any]:
-    """Return the same as plain values."""
+    """Return a competition that has not begun as plain values, with the bots that cannot start."""
     refused = waiting.refused
     bots = []
     if refused is not None:

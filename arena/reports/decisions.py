@@ -1,6 +1,7 @@
 """Decisions of a match compared with those of another bot: tables and lines for people, JSON for programs.
 
-Of a regression test these are the decisions in which head differs from base; of one match those of any other bot.
+A regression test compares head with base and shows the decisions that differ; a single match can be compared with
+any other bot.
 """
 
 from collections.abc import Iterator, Sequence
@@ -270,7 +271,7 @@ class ComparedDecision(Struct, frozen=True, kw_only=True):
 
 
 def compared(question: AskedWindow, asked: AnsweredQuestion, gone: str) -> ComparedDecision:
-    """Return the comparison of one window. `gone` is why the bot did not answer all questions, if it did not."""
+    """Return the comparison of one window. `gone` says why the bot did not answer all questions, or is empty."""
     opened, closed, answer = asked.opened, asked.closed, asked.answer
     found = ComparedDecision(
         window=opened.id,

@@ -259,7 +259,7 @@ def match_listed(row: Reported, labels: Sequence[str], causes_of: Container[int]
     Args:
         row: the match.
         labels: labels of all entrants, by number.
-        causes_of: the entrants whose causes of losses are told; None: all.
+        causes_of: the entrants whose causes of losses are included; None: all.
     """
     match = row.played
     places = places_by_seat(match.outcome)

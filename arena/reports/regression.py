@@ -200,7 +200,7 @@ def unplayed_markdown(regression: Regression, verdict: SprtVerdict, why: str) ->
 
 
 def finding_json(regression: Regression, finding: Finding) -> dict[str, Any]:
-    """Return the finding, and what it was played with, as plain values."""
+    """Return the finding, the bots and the terms as plain values."""
     arena, state, test = regression.arena, finding.state, regression.test
     low, high = finding.interval
     bots = []

@@ -133,7 +133,7 @@ def print_result(screen: Screen, contest: Contest, rows: Sequence[StandingsRow],
 
 
 def results_json(tournament: Tournament, results: FinalResults) -> dict[str, Any]:
-    """Return the results of a finished run, and what it was played with, as plain values."""
+    """Return the results of a finished run, its bots and its terms as plain values."""
     form = tournament.form
     bots = []
     for entrant, (label, bot) in enumerate(zip(tournament.shown, tournament.bots, strict=True)):

@@ -166,7 +166,7 @@ def _forfeit(ties: Sequence[Tie], field: FieldPeriod) -> None:
 def bracket_order(entrants: int) -> list[int]:
     """Return the seeds of the first round from top to bottom; numbers from `entrants` on are byes.
 
-    Each doubling places under every seed the one whose sum with it is the size less 1: 0; 0-1; 0-3, 1-2.
+    Each doubling places below every seed its opponent: the two add up to the size less 1 (0; 0-1; 0-3, 1-2).
     """
     order = [0]
     while (size := len(order)) < entrants:

@@ -30,9 +30,9 @@ class Ticket(Struct, frozen=True):
 
     match: ScheduledMatch
     seatings: int
-    """Number of matches in its block."""
+    """Number of matches in the block."""
     turn: int
-    """Number of restarts of its block before the match was handed out."""
+    """Number of restarts of the block before the match was handed out."""
 
 
 class _Begun(Struct):

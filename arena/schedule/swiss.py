@@ -142,8 +142,8 @@ class SwissRounds(PairedRounds):
 def _paired(order: Sequence[int], score: "SwissScore") -> tuple[int | None, list[Pair]]:
     """Pair the bots of a round; return the bot that is left over, or None, and the pairs.
 
-    Of the bots that were left over least often, the last in the order whose absence lets all others meet new
-    opponents is left over; if there is none, simply the last.
+    The candidates are the bots that were left over least often, the last in the order first. The first candidate
+    whose absence lets all others meet new opponents is left over; if there is none, the first candidate.
     """
 
     def may_meet(one: int, other: int) -> bool:

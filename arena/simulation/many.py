@@ -59,7 +59,7 @@ class BotSummary(Struct, frozen=True, kw_only=True):
     points: MeanPoints
     """Mean points per match, with a 95 % interval."""
     wins: int
-    """Number of matches in which it ranks first, alone or tied."""
+    """Number of matches in which the bot ranks first, alone or tied."""
     windows: int
     defaults: int
     illegal: int

@@ -14,7 +14,7 @@ from protocol.refusals import Conduct
 UPSET = 100
 """Least difference of ratings, in Elo, with which a win of the lower rated bot is an upset."""
 GREAT_UPSET = 400
-"""Difference of ratings, in Elo, from which an upset is not more remarkable."""
+"""Difference of ratings, in Elo, from which on an upset counts as most interesting."""
 CLOSE = 0.2
 """Greatest distance of the second score from the best one, as a share of the best, of a close match."""
 STRONG = 400

@@ -42,7 +42,7 @@ class Orders(Struct, frozen=True):
     entrants: Whole
     """Numbers of entrants, one order per row, best first; an entrant can occur more than once."""
     weights: Numbers
-    """Share of its match that each row has."""
+    """Weight of each row, as a share of its match."""
     blocks: Whole
     """Block of each row: consecutive numbers from 0, in schedule order."""
 

@@ -137,7 +137,7 @@ class StandingsRow(Score, kw_only=True):
     house: bool = False
     """True for the bot that fills empty seats and does not compete."""
     faults: int = 0
-    """Number of matches in which its conduct was not `ok`."""
+    """Number of matches in which the bot's conduct was not `ok`."""
     defaults: int = 0
     """Number of windows in which the default action was used."""
     refused: int = 0

@@ -27,9 +27,9 @@ from referee.match import HeldUp, Verdict, percentile
 
 MOST_ENTRANTS = 1_000_000
 USUAL = 0.5
-"""A window that takes longer than so many of a bot's is not usual."""
+"""Percentile of a bot's times that counts as its usual time: the median."""
 MOST_EVIDENCE = 20
-"""Hold-ups that are listed of one block."""
+"""Maximum number of hold-ups that are listed per block."""
 CHANCE = 2 / 3
 """Maximum probability that the machine delays this bot and not an opponent about as exposed."""
 OWN = 0.98
@@ -37,7 +37,7 @@ OWN = 0.98
 LEVEL = 1e-3
 """Maximum probability, per tournament, of finding that any honest bot delays itself."""
 QUICK = 20
-"""Divisor of a window's time: a bot that never uses more than this part is no more exposed than others."""
+"""A bot that never uses more than 1 / QUICK of a window's time is no more exposed than others."""
 Entrant = Annotated[int, Meta(ge=0, le=MOST_ENTRANTS)]
 
 
@@ -77,7 +77,7 @@ class SetAside(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, ta
 
     entrant: Entrant
     evidence: Annotated[tuple[Annotated[str, Meta(max_length=1_000)], ...], Meta(max_length=MOST_EVIDENCE)]
-    """A text for each of its void attempts."""
+    """A text for each void attempt of the block."""
 
 
 class Again(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="again"):
@@ -107,9 +107,9 @@ class StepTaken(Struct, frozen=True, kw_only=True):
     """A step, as the ledger has it."""
 
     attempt: Annotated[int, Meta(ge=0)]
-    """The void one, or the last one that had begun then."""
+    """The attempt that is void, or the last one that had begun when the step was taken."""
     block: Annotated[int, Meta(ge=0, le=MOST_BLOCKS)] | None
-    """None: it concerns all blocks."""
+    """The block that the step concerns; None: all blocks."""
     step: Step
 
 
@@ -192,7 +192,7 @@ def held_since(steps: Iterable[StepTaken], block: int) -> list[Held]:
 
 
 def bound_to(held: Collection[Held]) -> int | None:
-    """Return the one bot that was held up in all of these attempts; None: there is no such bot."""
+    """Return the bot that was held up in all of these attempts, or None if they concern several bots."""
     entrants = {each.entrant for each in held}
     if len(entrants) == 1:
         return entrants.pop()
@@ -213,9 +213,9 @@ class VoidCounts(Struct, frozen=True, kw_only=True):
     """Counts of a tournament's void attempts for one bot."""
 
     alone: int
-    """Attempts in which the bot was delayed, and no opponent, one of them about as exposed."""
+    """Attempts in which only the bot was delayed, although an opponent was about as exposed."""
     others: int
-    """Attempts at its matches in which another bot was delayed."""
+    """Attempts at the bot's matches in which another bot was delayed."""
 
     def shows_own_doing(self, bots: int) -> bool:
         """Return True if the bot delays itself; `bots` is the number of bots compared in the tournament."""
@@ -266,7 +266,7 @@ def hold_ups_of(steps: Iterable[StepTaken]) -> list[Held]:
 
 
 def is_alone_in(result: AttemptResult, longest: int | None) -> bool:
-    """Return whether a void attempt says something against the bot that was held up in it.
+    """Return whether a void attempt is evidence against the bot that was held up in it.
 
     `longest`: see `is_alone`.
     """

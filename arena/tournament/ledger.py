@@ -45,7 +45,7 @@ LAST = 2**63 - 1
 MOST_EVENTS = 10_000
 """Most changes of one tournament. All are read whenever one is accepted."""
 INTERRUPTED = "interrupted"
-"""Reason of a void attempt whose process was stopped, which is nobody's fault."""
+"""Reason of a void attempt whose process was stopped; no bot is at fault."""
 
 
 _REPORTED = (
@@ -71,7 +71,7 @@ class Attempt(Struct, frozen=True):
     """Number of this attempt among those at its match, from 1."""
     transcript: Path
     deal: int = 0
-    """Number of times that its block has been dealt again."""
+    """Number of times that the block has been dealt again."""
     unexcused: frozenset[int] = frozenset()
     """The entrants that a verdict `host` does not excuse."""
 
@@ -93,20 +93,20 @@ class EndedAttempt(Struct, frozen=True, array_like=True):
     id: int
     transcript: str
     place: str | None
-    """URL of its transcript, if that is not in the results folder."""
+    """URL of the transcript, if it is not in the results folder."""
     head: str | None
     """The transcript's last hash; None: the attempt is void."""
 
 
 class AttemptCounts(Struct, frozen=True, array_like=True):
-    """Sums over some attempts that have ended, in which those that were interrupted are not void."""
+    """Sums over some attempts that have ended. Interrupted ones do not count as void."""
 
     last: int
-    """Id of the last of them; of the last before them if there is none."""
+    """Id of the last of these attempts; if there are none, of the last attempt before."""
     played: int = 0
     void: int = 0
     windows: int = 0
-    """Windows of all seats; so are the next."""
+    """Windows of all seats; the next two also count windows of all seats."""
     defaults: int = 0
     late: int = 0
     """Windows whose answers came too late."""
@@ -367,7 +367,7 @@ class Ledger(LedgerFile):
         return found, blocks
 
     def play_unexcused(self, block: int) -> tuple[int, ...]:
-        """Write that a block that is set aside is played; return the bots that hold-ups no longer excuse in it."""
+        """Record that a block set aside is now played; return the bots that hold-ups no longer excuse in it."""
         with self._errors_as_exits(), self._transaction():
             undecided = Asides.of(self._steps(block)).undecided
             entrants = tuple(each.set_aside.entrant for each in undecided)

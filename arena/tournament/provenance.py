@@ -83,7 +83,7 @@ def left_out_of(terms: Terms) -> dict[str, str] | None:
 
 
 def left_out_now(terms: Terms, events: Sequence[FieldChange]) -> dict[str, str]:
-    """Return the reason for each bot that is still left out, by label: those that entered later are not."""
+    """Return the reason for each bot that is still left out, by label, without bots that entered later."""
     came = names_entered(events)
     return {label: why for label, why in (left_out_of(terms) or {}).items() if label not in came}
 

@@ -64,7 +64,7 @@ class TournamentResults(Struct, frozen=True, kw_only=True):
     set_aside: list[tuple[int, int, str]]
     """Block, seating and reason of matches that were played, and played again with their block."""
     lost: list[tuple[int, int, str]]
-    """Block, seating and cause of attempts whose referee process ended before them, which is nobody's fault."""
+    """Block, seating and cause of attempts whose referee process ended before them; no bot is at fault."""
     asides: Asides = Asides()
     """Blocks that were void repeatedly because of one bot, and the decisions about them."""
     events: tuple[FieldChange, ...] = ()

@@ -419,7 +419,7 @@ def say_kept(tournament: Tournament) -> None:
 
 
 def say_going_on(ledger: Ledger, most: str, done: int, isolation: str) -> None:
-    """Print how much is to be played and was played before; give up the matches that were interrupted."""
+    """Declare interrupted attempts void; print the number of matches to play and of those played before."""
     _give_up_interrupted(ledger)
     done_before = f" ({done} of them played before)" if done else ""
     say(f"{most}{done_before}, isolation {isolation}")

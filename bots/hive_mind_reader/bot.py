@@ -61,7 +61,7 @@ MOST_WEIGHED = 1500
 SURE = 1.0
 """Decrease of a pair's log likelihood per shape predicted over a hex in round 2 but not seen there."""
 ENVY = 0.5
-"""Points that it is worth if the others score one point less on average."""
+"""Value in points of lowering the others' mean score by one point."""
 
 NUMBER = {shape.cells: number for number, shape in enumerate(SHAPES)}
 """The number of each shape, by its letters."""

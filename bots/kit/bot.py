@@ -100,7 +100,7 @@ class Bot(Generic[ViewT, EventT]):
         """Return the action for a window: a Struct of the game's words, or plain JSON values.
 
         None stands for the last action submitted in this window, or for its default if there is none. The bot's
-        report counts windows of the second kind as a possible mistake: return `window.default` to choose it.
+        report counts such a default as a possible mistake: return `window.default` to choose it.
         """
         raise NotImplementedError(f"{type(self).__name__} does not decide {window.name}")
 

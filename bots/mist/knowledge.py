@@ -39,9 +39,9 @@ class OpponentTurn:
     public: bool = False
     """True for the first turn of the match, which is fully known."""
     hit: int = 0
-    """Cells of this seat's next turn that pieces of the turn spotted; each is in sight of at least one of them."""
+    """Cells of this seat's next turn that pieces of the opponent's turn spotted, each in sight of one at least."""
     missed: int = 0
-    """Cells of this seat's next turn that survived, and so were in sight of none of them."""
+    """Cells of this seat's next turn that survived, and so were in sight of none of those pieces."""
 
     @property
     def seen(self) -> int:

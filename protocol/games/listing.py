@@ -31,17 +31,17 @@ class GameEntry(Struct, frozen=True, kw_only=True):
     """The places of a game's parts, each as `MODULE:NAME`. Parts that the game does not have are left out."""
 
     rules: str
-    """The class of its rules, a `referee.rules.Game`."""
+    """The class of the game's rules, a `referee.rules.Game`."""
     text: str | None = None
-    """Its `protocol.text.GameText`: what people and language models read and type. Without it they use JSON."""
+    """The game's `protocol.text.GameText`, for people and language models. Without it they use JSON."""
     drawing: str | None = None
-    """Its drawing for browsers, as `PACKAGE:FILE`. Without it they show the values of a view in a table."""
+    """The game's drawing for browsers, as `PACKAGE:FILE`. Without it they show the values of a view in a table."""
     minute: str | None = None
-    """Its page for people who have never seen it, as `PACKAGE:FILE`. Without it pages do not explain the game."""
+    """A page that explains the game to people who have never seen it, as `PACKAGE:FILE`."""
     encoder: str | None = None
-    """The class of its encoder of observations, a `referee.encoding.Encoder`. Learning needs one."""
+    """The class of the game's encoder of observations, a `referee.encoding.Encoder`. Learning needs one."""
     commentary: str | None = None
-    """Its `protocol.text.commentary.Commentary`, for pages and terminals. Without it they list events only."""
+    """The game's `protocol.text.commentary.Commentary` for pages and terminals. Without it they list events."""
 
 
 def _ours(folder: str, rules: str, encoder: str) -> GameEntry:
@@ -72,7 +72,7 @@ class OutsideGame(Struct, frozen=True):
 
     name: str
     value: str
-    """The place of its `GameEntry`, as `MODULE:NAME`."""
+    """The place of the game's `GameEntry`, as `MODULE:NAME`."""
     package: str
     """Name and version of the package."""
 
@@ -189,7 +189,7 @@ def package_of(name: str) -> str | None:
 def fault_of_package(error: BaseException) -> str | None:
     """Return a line for an error that code of another package raised or caused; None: only code of ours ran.
 
-    It names the package, and the innermost place in it. Of a group, the first such error counts.
+    It names the package, and the innermost place in it. In a group, the first such error counts.
     """
     if isinstance(error, BaseExceptionGroup):
         for inner in cast("BaseExceptionGroup[BaseException]", error).exceptions:

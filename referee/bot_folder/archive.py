@@ -50,7 +50,7 @@ COPIES = 2
 """Number of copies that are made of an unpacked bot: in the cache, and among a competition's entries."""
 LONGEST_COMPLAINT = 500
 _KILLED = (-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP)
-"""Return codes of a process that somebody has ended; too much time or memory has others."""
+"""Return codes of a process that was ended from outside; too much time or memory gives other codes."""
 PATIENCE_SECONDS = 300
 """Maximum seconds of wall time for unpacking; generous, since the machine may be busy."""
 

@@ -223,21 +223,21 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The resource limits of a bot: the table `[limits]` of bot.toml."""
 
     memory_mb: Annotated[int, Meta(ge=64, le=16_384)] = 1_024
-    """Megabytes of memory of all its processes together, if the machine has control groups: level `strict`."""
+    """Megabytes of memory of the bot's processes together, if the machine has control groups: level `strict`."""
     address_space_mb: Annotated[int, Meta(ge=64, le=1_048_576)] | None = None
     """Megabytes of address space per process; None: `memory_mb`. Some runtimes reserve far more than they use."""
     cpus: Annotated[float, Meta(ge=0.1, le=64)] = 1.0
-    """Number of cores that its processes together may use, if the machine has control groups."""
+    """Number of cores that the bot's processes together may use, if the machine has control groups."""
     processes: Annotated[int, Meta(ge=4, le=512)] = 64
     """Number of processes and threads at once. A Python bot has three: itself and two threads of ZeroMQ."""
     files: Annotated[int, Meta(ge=32, le=4_096)] = 256
     """Number of open files per process."""
     scratch_mb: Annotated[int, Meta(ge=1, le=4_096)] = 64
-    """Megabytes of its scratch folder, which is in memory."""
+    """Megabytes of the bot's scratch folder, which is in memory."""
     cpu_seconds: Annotated[int, Meta(ge=1, le=86_400)] | None = None
     """Seconds of processor time per process; None: bounded by the match's clock only."""
     log_kb: Annotated[int, Meta(ge=4, le=16_384)] = 256
-    """Kilobytes of its standard output and error that are stored: half from the start, half from the end."""
+    """Kilobytes of the bot's standard output and error that are stored: half from the start, half from the end."""
 
 
 BUILD_LIMITS = Limits(memory_mb=4_096, cpus=2.0, processes=128, files=1_024, scratch_mb=512, cpu_seconds=300)
@@ -253,13 +253,13 @@ class BotFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     command: Annotated[tuple[str, ...], Meta(min_length=1)]
     """The program and its arguments, run in the bot's folder; `python` is the arena's own interpreter."""
     games: Literal["*"] | tuple[Text, ...]
-    """The games it plays, or `"*"` for any."""
+    """The games that the bot plays, or `"*"` for any."""
     transport: str = "zmq"
-    """The transport of its messages: a `Transport`."""
+    """The transport of the bot's messages: a `Transport`."""
     build: tuple[Annotated[tuple[str, ...], Meta(min_length=1)], ...] = ()
     """Commands that build the program, run once per content in a sandbox like the bot's."""
     keeps: bool = False
-    """True if it can play several matches in a row: after `over` it waits for the next invitation."""
+    """True if the bot can play several matches in a row: after `over` it waits for the next invitation."""
     limits: Limits = Limits()
     build_limits: Limits = BUILD_LIMITS
     """The limits of each build command; `scratch_mb` is also the size of the folder for the result."""
@@ -269,15 +269,15 @@ class BotFolder(Struct, frozen=True, kw_only=True):
     """A bot that can be started."""
 
     given: str
-    """The name by which it was found; it distinguishes two revisions of one bot."""
+    """The name by which the bot was found; it distinguishes two revisions of one bot."""
     folder: Path
-    """The absolute path of the copy of its content from which it runs, or of the folder built from that."""
+    """The absolute path of the copy of the bot's content from which it runs, or of the folder built from that."""
     name: str
     version: str
     command: tuple[str, ...]
     """The command of bot.toml; a program in the bot's own folder is written `./program`."""
     games: tuple[str, ...] | None
-    """The games it plays; None for any."""
+    """The games that the bot plays; None for any."""
     limits: Limits
     transport: Transport = "zmq"
     build: tuple[tuple[str, ...], ...] = ()
@@ -286,7 +286,7 @@ class BotFolder(Struct, frozen=True, kw_only=True):
     """The value of `keeps` in bot.toml."""
     build_limits: Limits = BUILD_LIMITS
     content: str
-    """The hash of the content of its original folder, `sha256:…`."""
+    """The hash of the content of the bot's original folder, `sha256:…`."""
 
     def plays(self, game: str) -> bool:
         """Return whether bot.toml lists a game or all games."""

@@ -66,9 +66,9 @@ class PendingEvidence(Struct, frozen=True):
     """Number of readings that found the bot's main thread ready to run, so that its latest wait may not be counted
     yet."""
     looked: float = 0.0
-    """The last time at which it was found so."""
+    """The time of the last reading that found the thread ready to run."""
     progress: tuple[int, int] = (0, 0)
-    """The time that the thread had run by then, and the number of times that it had been scheduled."""
+    """The thread's running time at that reading, and the number of times that it had been scheduled."""
 
 
 class SeatState:
@@ -85,24 +85,24 @@ class SeatState:
         """The frames of this step, which leave together."""
         self.frozen = False
         self.rested = 0.0
-        """Seconds for which its bot had been frozen at its latest freeze or thaw."""
+        """Seconds for which the bot had been frozen at its latest freeze or thaw."""
         self.frozen_since = 0.0
-        """The time at which its bot was frozen, if it is; on trio's clock."""
+        """The time at which the bot was frozen, if it is frozen; on trio's clock."""
         self.reading = NOTHING
-        """The latest reading of its bot's counters."""
+        """The latest reading of the bot's counters."""
         self.read_at = -math.inf
         """The time of that reading."""
         self.window_start = CounterSnapshot(0.0)
-        """The start of its latest window."""
+        """The state at the start of the seat's latest window."""
         self.bot_start = CounterSnapshot(0.0)
-        """The start of its bot."""
+        """The state at the start of the bot."""
         self.at_pause = NOTHING
-        """Its bot's counters at the start of the pause, of its window or of the bot, the latest of these."""
+        """The bot's counters at the latest of its start, the start of its window and the start of the pause."""
         self.wasted = 0.0
-        """Seconds that the event loop has spent on its refused messages."""
+        """Seconds that the event loop has spent on the seat's refused messages."""
 
     def rest(self, now: float) -> float:
-        """Return for how many seconds its bot has been frozen in this match."""
+        """Return for how many seconds the bot has been frozen in this match."""
         if not self.frozen:
             return self.rested
         return self.rested + (now - self.frozen_since)
@@ -195,7 +195,7 @@ class EvidenceCollector:
 
     @property
     def next_look(self) -> float:
-        """The time at which evidence is to be read next; infinity: there is none to be read."""
+        """The time at which evidence is to be read next; infinity if none is to be read."""
         # Evidence that is read again may be due after evidence further back in the list.
         return min([due for due, _ in self._later], default=math.inf)
 
@@ -307,7 +307,7 @@ class EvidenceCollector:
     def _report_usage(
         self, match: Match, now: float, at: int, pending: PendingEvidence, uncounted: float = 0.0
     ) -> None:
-        """Pass the measurement of a part to the match.
+        """Pass the measurement of a seat window to the match.
 
         Args:
             match: the match.

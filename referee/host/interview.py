@@ -72,7 +72,7 @@ class Questionnaire(Struct, kw_only=True):
 
     welcome: Welcome
     told: list[Quoted] = []
-    """The messages sent before its first window."""
+    """The messages sent before the seat's first window."""
     questions: list[AskedWindow] = []
 
 
@@ -169,9 +169,9 @@ class _Collector:
         self.found = Questionnaire(welcome=msgspec.structs.replace(welcome, told=()))
         self._by_id: dict[int | None, AskedWindow] = {}
         self._told = self.found.told
-        """The messages sent since its latest window; a list of the questionnaire's."""
+        """The messages sent since the seat's latest window; a list of the questionnaire's."""
         self._events = 0
-        """Number of events sent to it."""
+        """Number of events sent to the seat."""
 
     def take(self, frame: Raw, message: _Message, state: Any) -> None:
         questions = self.found.questions
@@ -294,7 +294,7 @@ class BotAnswer(Struct, frozen=True, kw_only=True):
     chosen: bool = False
     """True if there is no action because the bot chose the default."""
     refused: tuple[str, ...] = ()
-    """The texts with which its actions were refused."""
+    """The texts with which the bot's actions were refused."""
 
 
 class AnsweredQuestion(Struct, frozen=True, kw_only=True):

@@ -52,33 +52,33 @@ class KeptBot:
         self.kind = kind
         self.line = line
         self.nursery = nursery
-        """The nursery of its process's tasks."""
+        """The nursery of the tasks of the bot's process."""
         self.process: Process | None = None
         """Its process; None: not started yet."""
         self.token = secrets.token_hex(16)
-        """The token that its next `hello` must contain."""
+        """The token that the bot's next `hello` must contain."""
         self.matches = 0
-        """Number of matches that it has played."""
+        """Number of matches that the bot has played."""
         self._said = 0
         self._over = over
 
     def invite(self) -> None:
-        """Invite it to its next match. Messages before its `hello` belong to the last match."""
+        """Invite the bot to its next match. Messages before its `hello` belong to the last match."""
         self.token = secrets.token_hex(16)
         self._said = 0
         self.line.send(encode(Invited(token=self.token)))
 
     def is_back(self) -> bool:
-        """Return whether its `hello` has arrived. Earlier messages are dropped."""
+        """Return whether the bot's `hello` has arrived. Earlier messages are dropped."""
         return not self.says_too_much and self.line.skip_to(self._is_hello)
 
     @property
     def says_too_much(self) -> bool:
-        """True if it has sent too many messages since it was invited."""
+        """True if the bot has sent too many messages since it was invited."""
         return self._said > MOST_SAID
 
     def end(self) -> None:
-        """End it. Idempotent."""
+        """End the bot. Idempotent."""
         self._over.set()
 
     def _is_hello(self, frame: bytes) -> bool:
@@ -144,7 +144,7 @@ class KeptBots:
 
 @asynccontextmanager
 async def open_kept_bots(wire: Wire) -> AsyncIterator[KeptBots]:
-    """Open a store for the kept bots of one tournament. All of them are ended with it."""
+    """Open a store for the kept bots of one tournament. They end when the block exits."""
     async with trio.open_nursery() as nursery:
         yield KeptBots(nursery, wire)
         nursery.cancel_scope.cancel()

@@ -30,7 +30,7 @@ SANDBOX_PROCESSES = 3
 PROCESS_PROCESSES = 8
 """Processes and threads per worker: itself, its threads for the disk, the processes that bots are forked from."""
 _MADE = "/arena-12345678"
-"""A name of the length of those that `tempfile` makes."""
+"""A name as long as those that `tempfile` makes."""
 
 
 class Plan(Struct, frozen=True, kw_only=True):

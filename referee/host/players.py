@@ -64,9 +64,9 @@ class RemoteBot(Struct, frozen=True):
     """
 
     name: str
-    """The host's name for it."""
+    """The host's name for the bot."""
     key: str
-    """Its public key, in Z85."""
+    """The bot's public key, in Z85."""
 
     @property
     def given(self) -> str:
@@ -117,7 +117,7 @@ class Usage(Struct, frozen=True, kw_only=True):
     peak_processes: int | None = None
     """The most processes and threads at once."""
     scratch_bytes: int | None = None
-    """The most that its scratch folder held, whenever it was looked at."""
+    """The most bytes that its scratch folder held at any reading."""
 
 
 class SeatDriver:
@@ -129,46 +129,46 @@ class SeatDriver:
         self.seat = seat
         self.identity = identity
         self.is_hung_up = False
-        """True if the match has disconnected it."""
+        """True if the match has disconnected the bot."""
         self.last_line = ""
         """The last line of output of a process that exited before the match was over."""
         self.start_cpu_us: int | None = None
-        """Processor time that its process used before its first message, in microseconds; None: unknown."""
+        """Processor time that the bot's process used before its first message, in microseconds; None: unknown."""
         self.terminal: Terminal | None = None
         """The terminal of a bot that is being debugged. Such a bot is not killed; it exits by itself."""
 
     def open_line(self, nursery: trio.Nursery, bell: Bell) -> Line:
-        """Open and return its line, which rings the bell."""
+        """Open and return the line to the player, which rings the bell."""
         raise NotImplementedError
 
     async def run(self, host: Host, log: MatchLog) -> None:
-        """Run it once, from its start to its end, and notify the host of both."""
+        """Run the player once, from its start to its end, and notify the host of both."""
         raise NotImplementedError
 
     def cpu_time(self) -> tuple[int, int]:
-        """Return its processor time over the match in microseconds, and the number of cores it may use.
+        """Return the player's processor time over the match in microseconds, and the number of its cores.
 
         A player whose time is unknown counts as thinking all the time.
         """
         return round(trio.current_time() * MICROSECONDS), 1
 
     def usage(self) -> Usage:
-        """Return what it has used in this match."""
+        """Return the resources that the player has used in this match."""
         return Usage()
 
     def note_start_up(self) -> None:
-        """Record the processor time that its process has used so far. Call when its first message arrives."""
+        """Record the processor time that the player's process has used. Call when its first message arrives."""
 
     def unlogged_bytes(self) -> int:
-        """Return the number of bytes of its output in this match for which its log had no room."""
+        """Return the number of bytes of output in this match for which the log had no room."""
         return 0
 
     def output_wait_us(self) -> int:
-        """Return the most microseconds that it can have waited in this match to print discarded output."""
+        """Return the most microseconds that the player can have waited to print discarded output in this match."""
         return 0
 
     def stuck_at(self) -> str:
-        """Return the file and line at which it was when a window's time ran out; empty: unknown."""
+        """Return the file and line that the player was at when a window's time ran out; empty: unknown."""
         return ""
 
     async def take_kept(self, kept: KeptBots) -> None:
@@ -178,31 +178,31 @@ class SeatDriver:
         """Thaw a kept bot and start to measure it."""
 
     def dismiss(self, *, is_told: bool) -> None:  # noqa: ARG002 - not all use it
-        """Disconnect it after the match, for it is not invited to another.
+        """Disconnect the player after the match; it is not invited to another.
 
         `is_told`: whether `over` was sent to it.
         """
         self.line.hang_up()
 
     async def part(self) -> int:
-        """Disconnect it if it is connected; return how many windows its program answered only as it ended."""
+        """Disconnect a connected player; return how many windows its program answered only as it ended."""
         return 0
 
     def measure(self) -> Reading:
-        """Return the kernel's counters for it."""
+        """Return the kernel's counters for the player."""
         return NOTHING
 
     def let_run(self, *, runs: bool) -> None:
-        """Thaw it, or freeze it."""
+        """Thaw the player, or freeze it."""
 
     async def ended(self) -> None:
-        """Wait until it has exited by itself."""
+        """Wait until the player has exited by itself."""
 
     async def kill(self) -> None:
-        """Kill it and everything that it left behind."""
+        """Kill the player and everything that it left behind."""
 
     def close(self) -> None:
-        """Release the resources held for it. Idempotent."""
+        """Release the player's resources. Idempotent."""
 
 
 class ConsoleSeat(SeatDriver):
@@ -288,7 +288,7 @@ class ProcessSeat(SeatDriver):
         self.kept: KeptBot | None = None
         """This bot among the kept ones, while it plays this match; None: it is not to be kept."""
         self._goes_on = False
-        """True if it was resumed from an earlier match, and `run` has not started to wait for its end yet."""
+        """True if the bot was resumed from an earlier match, and `run` has not started to wait for its end yet."""
         self._folder = folder
         self._plan = plan
         self._wire = wire
@@ -300,7 +300,7 @@ class ProcessSeat(SeatDriver):
         self._starts = 0
         self._sockets: Path | None = None
         self._nursery: trio.Nursery
-        """The nursery of its process's tasks."""
+        """The nursery of the tasks of the bot's process."""
 
     async def take_kept(self, kept: KeptBots) -> None:
         """See `SeatDriver`."""
@@ -452,14 +452,14 @@ class ProcessSeat(SeatDriver):
         return len(windows)
 
     def invite(self) -> bool:
-        """Invite it to its next match, if it may be kept; return whether it may."""
+        """Invite the bot to its next match if it may be kept; return whether it may."""
         if self.kept is None or self.process is None:
             return False
         self.kept.invite()
         return True
 
     def stays_away(self) -> bool:
-        """Return whether it will not play the next match: it has exited, or sends too much instead of `hello`."""
+        """Return whether the bot will miss the next match: it has exited, or sends too much instead of `hello`."""
         assert self.kept is not None  # noqa: S101 - it was invited
         assert self.process is not None  # noqa: S101 - as above
         return self.process.has_ended or self.kept.says_too_much
@@ -470,7 +470,7 @@ class ProcessSeat(SeatDriver):
         return self.kept.is_back()
 
     async def stay(self, kept: KeptBots) -> None:
-        """Hand it over to the kept bots, to wait for its next match; remove it if it has exited."""
+        """Hand the bot over to the kept bots, to wait for its next match; remove it if it has exited."""
         assert self.kept is not None  # noqa: S101 - it was invited
         assert self.process is not None  # noqa: S101 - as above
         if self.process.has_ended:
@@ -480,7 +480,7 @@ class ProcessSeat(SeatDriver):
             await kept.keep(bot)
 
     async def _start(self, host: Host, log: MatchLog) -> Process:
-        """Start it, for the first time or again, and return its process."""
+        """Start the bot, for the first time or again, and return its process."""
         self._close_meter()
         host.starting(self.seat)
         began = trio.current_time()
@@ -505,7 +505,7 @@ class ProcessSeat(SeatDriver):
         return process
 
     def _runs(self, host: Host, process: Process) -> None:
-        """Start to measure its process, and notify the host that it runs."""
+        """Start to measure the bot's process, and notify the host that it runs."""
         self.process = process
         self._meter = process.meter()
         host.started(self.seat)
@@ -516,7 +516,7 @@ class ProcessSeat(SeatDriver):
             self._meter = None
 
     def _next_log(self) -> Path:
-        """Return the file for its output. A bot that is started again gets a new one."""
+        """Return the file for the bot's output. A bot that is started again gets a new one."""
         self._starts += 1
         if self._starts == 1:
             return self._log

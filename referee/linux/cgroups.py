@@ -210,11 +210,11 @@ class ControlGroup:
             _put(f"{folder}/cgroup.procs", pid)
 
     def freeze(self) -> bool:
-        """Freeze all its processes, which cannot notice it. Returns False if this machine has no freezer."""
+        """Freeze the group's processes, which cannot notice it. Returns False if this machine has no freezer."""
         return self._set_frozen(frozen=True)
 
     def thaw(self) -> bool:
-        """Thaw its processes. Idempotent. Returns False if this machine has no freezer."""
+        """Thaw the group's processes. Idempotent. Returns False if this machine has no freezer."""
         return self._set_frozen(frozen=False)
 
     def _set_frozen(self, *, frozen: bool) -> bool:
@@ -233,28 +233,28 @@ class ControlGroup:
         return True
 
     def cpu_us(self) -> int:
-        """Return the processor time of all its processes so far in microseconds, without throttled time."""
+        """Return the processor time of the group's processes so far in microseconds, without throttled time."""
         if self.version == 1:
             return int(self._counter("cpuacct", "cpuacct.usage")) // 1000
         return _field(self._counter("cpu", "cpu.stat"), b"usage_usec")
 
     def throttled_us(self) -> int:
-        """Return the microseconds for which it was throttled because it had used up its processor time."""
+        """Return the microseconds for which the group was throttled because it had used up its processor time."""
         text = self._counter("cpu", "cpu.stat")
         return _field(text, b"throttled_time") // 1000 if self.version == 1 else _field(text, b"throttled_usec")
 
     def memory_kills(self) -> int:
-        """Return how many of its processes the kernel killed because the group exceeded its memory limit."""
+        """Return how many of the group's processes the kernel killed because it exceeded its memory limit."""
         return _field(
             self._counter("memory", "memory.oom_control" if self.version == 1 else "memory.events"), b"oom_kill"
         )
 
     def processes_refused(self) -> int:
-        """Return how often it was refused a process, by any bound (Linux 6.12, version 2: by its own)."""
+        """Return how often the group was refused a process, by any bound (Linux 6.12, version 2: by its own)."""
         return _field(self._counter("pids", "pids.events"), b"max")
 
     def had_all_processes(self) -> bool:
-        """Return whether it has had as many processes as it may have. Call after one was refused.
+        """Return whether the group has had as many processes as it may have. Call after one was refused.
 
         A kernel without `pids.peak` (before Linux 6.11) allows only a guess: it has, if the groups around this one
         have room for that many.
@@ -276,7 +276,7 @@ class ControlGroup:
         return None
 
     def wanted_processes_in_vain(self) -> bool:
-        """Return whether it was refused processes below its own bound, because other programs had too many."""
+        """Return whether the group was refused processes below its bound, because other programs had too many."""
         if self.processes_refused():
             return not self.had_all_processes()
         return self._refused_around() > self._refused_before
@@ -292,13 +292,13 @@ class ControlGroup:
         return total
 
     def bound_met(self) -> int:
-        """Return how often its processes met the memory limit of the group."""
+        """Return how often the group's processes met its memory limit."""
         if self.version == 1:
             return int(self._counter("memory", "memory.failcnt"))
         return _field(self._counter("memory", "memory.events"), b"oom")
 
     def peak_bytes(self) -> int | None:
-        """Return the peak memory of its processes in bytes; None: this kernel has no peak (before Linux 5.19)."""
+        """Return the peak memory of the group in bytes; None: this kernel has no peak (before Linux 5.19)."""
         with ButForShortages():
             return int(self._counter("memory", self._peak))
         return None
@@ -330,14 +330,14 @@ class ControlGroup:
         return os.pread(self._counters[name], 1024, 0)
 
     def _members(self) -> set[int]:
-        """Return the numbers of its processes."""
+        """Return the numbers of the group's processes."""
         found: set[int] = set()
         for folder in self._folders.values():
             found.update(map(int, _words(folder / "cgroup.procs")))
         return found
 
     def kill(self) -> None:
-        """Kill all its processes, and block until they have ended, for a second at most."""
+        """Kill all processes of the group, and block until they have ended, for a second at most."""
         give_up = time.monotonic() + 1
         while left := self._members():
             for pid in left:

@@ -174,9 +174,9 @@ class ThreadCounters:
         self.yields = 0
         """Number of voluntary context switches of the thread."""
         self.faults = 0
-        """Number of page faults for which it waited until a page was read from the disk."""
+        """Number of page faults for which the thread waited until a page was read from the disk."""
         self.waited = 0.0
-        """Seconds for which it waited for a processor; 0 where the kernel does not count them."""
+        """Seconds for which the thread waited for a processor; 0 where the kernel does not count them."""
         self._switches = -1
         self._file: int | None = None
         with suppress(OSError):

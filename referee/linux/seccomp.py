@@ -210,7 +210,7 @@ class _Filter:
             return file.readall()
 
     def close(self) -> None:
-        """Free its memory."""
+        """Free the memory of the filter."""
         self._library.seccomp_release(self._filter)
 
     @staticmethod

@@ -23,7 +23,7 @@ FLOOD_US = 5_000
 """Microseconds of the loop's time per window, spent on a bot's rejected messages, from which the bot has flooded
 it."""
 BLOCKING_US = 1_000
-"""Microseconds of such time from which a bot is among those that make the referee late together."""
+"""Microseconds of such time from which a bot counts as one that makes the referee late."""
 BOT_SEED_BITS = 53
 REMOTE_ROUNDS = 1_000
 """Rounds of hashing from a match's seed to a remote bot's, which take a millisecond or less."""
@@ -65,15 +65,15 @@ class BotIdentity(Struct, frozen=True, kw_only=True):
     """The bot in a seat."""
 
     name: str
-    """Its label in the competition, which is shown to spectators everywhere."""
+    """The bot's label in the competition, which is shown to spectators everywhere."""
     version: str
     content: str
     """Hash of the bot folder's content, `sha256:…`; empty for a person, and for a bot on another machine."""
     seed: int
     token: str
-    """The token that its `hello` must contain."""
+    """The token that the bot's `hello` must contain."""
     kept: Annotated[int, Meta(ge=1, le=LARGEST)] | UnsetType = UNSET
-    """Number of matches that its process had played before this one. Absent: it was started for this one."""
+    """Number of matches that the bot's process had played before this one. Absent: it was started for this one."""
     remote: str | UnsetType = UNSET
     """The public key of a bot on its author's own machine. It ran in no sandbox, and its code is unknown. Absent:
     it ran on the referee's machine."""
@@ -82,13 +82,13 @@ class BotIdentity(Struct, frozen=True, kw_only=True):
     credit_us: Microseconds | UnsetType = UNSET
     """The part of a remote bot's time per window that is not charged, because of the network. Absent: none."""
     debugged: bool | UnsetType = UNSET
-    """True: it ran outside the sandbox at its author's terminal, with a stopped clock. Absent: it did not."""
+    """True: the bot ran outside the sandbox at its author's terminal, with a stopped clock. Absent: it did not."""
     manifest: str | UnsetType = UNSET
-    """The name in its bot.toml. Absent: the same as its label."""
+    """The name in the bot's bot.toml. Absent: the same as its label."""
 
     @property
     def manifest_text(self) -> str:
-        """The name and version in its bot.toml, shown after its label; empty: the name is the label."""
+        """The name and version in the bot's bot.toml, shown after its label; empty: the name is the label."""
         if self.manifest is UNSET:
             return ""
         return f"{self.manifest} {self.version}"
@@ -135,7 +135,7 @@ class Frame(Struct, frozen=True):
     seat: int
     frame: bytes
     size: int
-    """Its size on the wire in bytes: its own length, or more."""
+    """The frame's size on the wire in bytes: its own length, or more."""
     complaint: str | None = None
     """The text of the refusal of a frame that was cut in its record, unless it was refused for its size."""
     refusal: str = Refusal.MALFORMED
@@ -222,9 +222,9 @@ class Cpu(Struct, frozen=True, kw_only=True, tag="cpu", tag_field="kind"):
     """The time just after the reading."""
     seat: SeatNumber
     used: Microseconds
-    """Processor time of all its processes over the match."""
+    """Processor time of all the bot's processes over the match."""
     cores: Annotated[int, Meta(ge=1, le=LARGEST)]
-    """The number of cores that it may use at once."""
+    """The number of cores that the bot may use at once."""
 
 
 class Woke(Struct, frozen=True, kw_only=True, tag="woke", tag_field="kind"):
@@ -311,7 +311,7 @@ class Used(
     cpu: Microseconds
     """Processor time of all the bot's processes."""
     waited: Microseconds
-    """Time for which its threads waited for a processor, summed over threads."""
+    """Time for which the bot's threads waited for a processor, summed over threads."""
     withheld: Microseconds
     """The part of `waited` that is not the bot's own doing; see `meter.Reading`."""
     throttled: Microseconds
@@ -354,9 +354,9 @@ class Evidence(Struct, frozen=True, kw_only=True, rename={"blocking_seats": "hog
     """The facts about a seat window that took the default or used the reserve, in microseconds."""
 
     gone: bool
-    """True if its bot had left the match."""
+    """True if the bot had left the match."""
     own: bool = False
-    """True if its bot is at fault in any case: it had no budget left, or used all that is charged as processor
+    """True if the bot is at fault in any case: it had no budget left, or used all that is charged as processor
     time, or flooded the referee in this window; see `records.Used`."""
     time: int
     reserve: int

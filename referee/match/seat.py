@@ -54,7 +54,7 @@ class StartUp:
         self._prolonged = 0
         self._cpu: int | None = None
         self.began = 0
-        """The time at which it started to run."""
+        """The time at which the start-up clock started to run."""
         self.ends: int | None = None
         """The time by which a (re)started bot must have sent `hello`; None: it has, or has left the match."""
         self.used: Used | None = None
@@ -67,11 +67,11 @@ class StartUp:
         self._prolonged = 0
 
     def end(self) -> None:
-        """Stop it, because the bot has sent `hello` or left the match."""
+        """Stop the clock, because the bot has sent `hello` or left the match."""
         self.ends = None
 
     def is_out(self, at: int) -> bool:
-        """Return whether it runs, and has run out at a time."""
+        """Return whether the clock runs, and has run out at a time."""
         return self.ends is not None and at >= self.ends
 
     def prolong(self, at: int) -> bool:
@@ -113,7 +113,7 @@ class Allowance:
         self._most_bytes = policy.bytes_per_window
         self._most_written = policy.transcript_bytes_per_match
         self.written = 0
-        """Bytes that its messages and their answers have added to the transcript."""
+        """Bytes that the bot's messages and their answers have added to the transcript."""
         self.renew()
 
     def renew(self) -> None:
@@ -140,7 +140,7 @@ class Allowance:
         return Refused(Refusal.FLOOD, why)
 
     def is_told(self, refusal: Refusal) -> bool:
-        """Return whether a refused message is answered. Of many refused for the same limit, only the first is."""
+        """Return whether a refused message is answered: of all that exceed one limit, only the first is."""
         if refusal is Refusal.FLOOD:
             return self.exceeded == 1
         if refusal is Refusal.TOO_MUCH:
@@ -153,22 +153,22 @@ class LineProgram:
 
     def __init__(self) -> None:
         self.bridged = False
-        """True if the bridge has sent `hello` for it."""
+        """True if the bridge has sent `hello` for the program."""
         self.spoke = False
-        """True if it has sent a message itself, and so has started."""
+        """True if the program has sent a message itself, and so has started."""
         self.heard_by: int | None = None
         """The time until which the match waits for that message before the seat wins by others' forfeits."""
         self.printed = ""
         """The first printed line that is no message, fit to be shown."""
         self.printed_windows = 0
-        """Number of windows in which it printed such lines."""
+        """Number of windows in which the program printed such lines."""
         self.answers = LateAnswers()
         self._printed_in: int | None = None
         self._waited_out = False
 
     @property
     def is_unheard(self) -> bool:
-        """True if it may not have started: only the bridge has sent messages."""
+        """True if the program may not have started: only the bridge has sent messages."""
         return self.bridged and not (self.spoke or self._waited_out)
 
     def prints(self, line: bytes, windows: int) -> bool:
@@ -184,7 +184,7 @@ class LineProgram:
         return True
 
     def wait(self, until: int) -> None:
-        """Wait for its first message until a time, if there was none and the match does not wait already."""
+        """Wait for the program's first message until a time, if there was none and the match does not wait yet."""
         if self.is_unheard and self.heard_by is None:
             self.heard_by = until
 
@@ -251,12 +251,12 @@ class Seat:
         self.number = number
         self.bot = bot
         self.welcomed = False
-        """True if its bot has sent a valid `hello`, and is connected as far as is known."""
+        """True if the bot has sent a valid `hello`, and is connected as far as is known."""
         self.hellos = 0
         """Number of valid `hello`s. More than one means that the bot has reconnected."""
         self.program = LineProgram()
         self.gone = False
-        """True if its bot has left the match, so that its frames are not read any more."""
+        """True if the bot has left the match, so that its frames are not read any more."""
         self.conduct = Conduct.OK
         """The bot's first fault, which it keeps after a restart."""
         self.forfeited = False
@@ -267,7 +267,7 @@ class Seat:
         self.told: list[Raw] = []
         self.windows = 0
         self.allowance = Allowance(policy)
-        """The messages that its bot may still send until its next window opens."""
+        """The messages that the bot may still send until its next window opens."""
         self.refused: Counter[str] = Counter()
         """Numbers of refused messages, keyed by `Refusal`."""
         self.refusals = 0
@@ -276,18 +276,18 @@ class Seat:
         self.reserve = terms.clock.reserve_ms * MICROSECONDS_PER_MS
         """Reserve left for the match, in microseconds."""
         self.charged = 0
-        """Time charged over all its windows, in microseconds."""
+        """Time charged over all windows of the seat, in microseconds."""
         self.defaults = 0
         self.verdicts: Counter[str] = Counter()
         """Numbers of verdicts on windows that took the default or used reserve, keyed by `Verdict`."""
         self.times: list[int] = []
-        """Time charged for each window before its bot left, in microseconds."""
+        """Time charged for each window before the bot left, in microseconds."""
         self.hello_us: int | None = None
-        """Microseconds from its bot's start to its first `hello`."""
+        """Microseconds from the bot's start to its first `hello`."""
         self.loss = ""
-        """The reason for which its bot was lost the first time."""
+        """The reason for which the bot was lost the first time."""
         self.closed_for = ""
-        """The reason for which its bot's connection was closed the last time; empty: it was not closed."""
+        """The reason for which the bot's connection was closed the last time; empty: it was not closed."""
         self.times_closed = 0
         self._complaints: Frequent[tuple[str, str]] = Frequent(KINDS_OF_COMPLAINTS)
         self._late: list[int] = []
@@ -324,7 +324,7 @@ class Seat:
             self._complaints.add((refusal, text[:TEXT]))
 
     def prints(self, line: bytes) -> None:
-        """Note a line of its bot that is no message. It counts as refused once per window."""
+        """Note a line of the bot that is no message. It counts as refused once per window."""
         if self.program.prints(line, self.windows):
             self.refused[Refusal.NO_MESSAGE] += 1
             self.refusals += 1
@@ -340,12 +340,12 @@ class Seat:
                 self._late.append(evidence.late_by)
 
     def lost(self, why: str, at: int) -> None:
-        """Note the reason for which its bot has left, or is being restarted."""
+        """Note the reason for which the bot has left, or is being restarted."""
         self.loss = self.loss or why[:TEXT]
         self.program.answers.end(at)
 
     def report(self) -> SeatReport:
-        """Return the report on its bot, as far as the match knows."""
+        """Return the report on the bot, as far as the match knows."""
         hello_us = self.hello_us
         if self.conduct is Conduct.NEVER_STARTED:
             hello_us = None
@@ -376,12 +376,12 @@ class Seat:
 
     @property
     def started(self) -> bool:
-        """True if its bot has sent a valid `hello`; if the bridge sent it, also a message of its own."""
+        """True if the bot has sent a valid `hello`; if the bridge sent it, also a message of its own."""
         return self.hellos > 0 and (self.program.spoke or not self.program.bridged)
 
     @property
     def present(self) -> bool:
-        """True if its bot can receive messages."""
+        """True if the bot can receive messages."""
         return self.welcomed and not self.gone
 
     @property

@@ -130,7 +130,7 @@ class SeatReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
     printed: Text = ""
     """The first line on a program's standard output that is no message, shortened and printable."""
     printed_windows: Count = 0
-    """Number of windows in which it printed such lines."""
+    """Number of windows in which the bot printed such lines."""
     answers_at_end: Count = 0
     """Answers of a program that speaks by lines which arrived, too late, when it exited, if none arrived
     before."""
@@ -140,7 +140,7 @@ class SeatReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
     last_line: Text = ""
     """The last line of output of a bot that was lost or chose the default: with Python, the error."""
     stuck_at: Text = ""
-    """File and line of its own code at which it was when a window's time ran out, such as `bot.py:4`."""
+    """File and line of the bot's own code that it was at when a window's time ran out, such as `bot.py:4`."""
     spread: Spread = {}
     """Histogram of the time charged for each window before the bot left."""
     worst_us: Microseconds = 0
@@ -156,9 +156,9 @@ class SeatReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
     scratch_bytes: Annotated[int, Meta(ge=0, le=LARGEST)] | None = None
     """The most bytes that the bot's scratch folder held, whenever it was looked at; None: unknown."""
     unlogged_bytes: Annotated[int, Meta(ge=0, le=LARGEST)] = 0
-    """Bytes of its output for which its log had no room. A bot that prints waits until they are read."""
+    """Bytes of the bot's output for which its log had no room. A bot that prints waits until they are read."""
     output_wait_us: Microseconds = 0
-    """Time for which its pipe was full of such output: the bot waited for at most that long."""
+    """Time for which the bot's pipe was full of such output: the bot waited for at most that long."""
 
 
 def quoted(line: bytes) -> str:

@@ -35,7 +35,7 @@ class ClockTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     kind: Literal["wall", "cpu"] = "wall"
     """The time that counts: wall time, or the bot's own processor time."""
     wall_factor: Annotated[int, Meta(ge=1, le=MOST_WALL_FACTOR)] | None = None
-    """Milliseconds of wall time that count as one of a `cpu` clock, at least. None: ten."""
+    """Milliseconds of wall time that count as at least one on a `cpu` clock; None: ten."""
     main_ms: AnyOrNone | dict[str, AnyOrNone] | None = None
     """Main time of every window, or of each window by its name."""
     reserve_ms: AnyOrNone | None = None

@@ -33,7 +33,7 @@ class ClosedSeatWindow(Struct, frozen=True):
     seat: int
     number: int
     is_missed: bool
-    """True if its bot let its time pass without an answer."""
+    """True if the bot let its time pass without an answer."""
 
 
 class HeldUp(Struct, frozen=True, kw_only=True):

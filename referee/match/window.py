@@ -48,22 +48,22 @@ class Stopwatch:
 
     @property
     def paused(self) -> bool:
-        """True if it is stopped now."""
+        """True if the stopwatch is stopped now."""
         return self._paused_at is not None
 
     def pause(self, at: int) -> None:
-        """Stop it at a time, which must not be before its last start."""
+        """Stop the stopwatch at a time, which must not be before its last start."""
         self._paused_at = at
 
     def resume(self, at: int) -> None:
-        """Start it again."""
+        """Start the stopwatch again."""
         if self._paused_at is not None:
             self._starts.append(self._paused_at)
             self._lengths.append(self._lengths[-1] + at - self._paused_at)
             self._paused_at = None
 
     def reading(self, at: int) -> int:
-        """Return its reading at a time. Frames that are processed late may be from before or within a pause."""
+        """Return the reading at a time. Frames that are processed late may be from before or within a pause."""
         if self._paused_at is not None:
             at = min(at, self._paused_at)
         if not self._starts:
@@ -75,7 +75,7 @@ class Stopwatch:
         return at - before - min(self._lengths[begun] - before, at - start)
 
     def when(self, reading: int) -> int | None:
-        """Return the time at which it will show a reading, from its last start on; None while it is stopped."""
+        """Return the time at which the stopwatch shows a reading, from its last start on; None while stopped."""
         if self.paused:
             return None
         return reading + self._lengths[-1]
@@ -161,11 +161,11 @@ class SeatClock(Struct, frozen=True):
     reserve: int
     """The reserve that the seat may use in this window; 0 if there is none."""
     wall_factor: int = 1
-    """The number of units of wall time that count as one, at least."""
+    """Units of wall time that count as at least one unit of processor time."""
     account: Account | None = None
     """The bot's processor time in this window, which a `cpu` clock counts. None: only wall time counts."""
     stands: bool = False
-    """True if the clock never runs, so that it is main time until the bot has answered."""
+    """True if the clock never runs: main time lasts until the bot has answered."""
 
     @property
     def main_ends(self) -> int:
@@ -264,9 +264,9 @@ class SeatWindow:
         self.refused = False
         """True if a submission was illegal."""
         self.late_by: int | None = None
-        """The delay of the first submission after the end of its time; None: there was none."""
+        """The delay of the first submission after the end of the seat's time; None: there was none."""
         self.no_action: NoAction | None = None
-        """The reason for which the kit submitted in its bot's place; None: it did not."""
+        """The reason for which the kit submitted in the bot's place; None: it did not."""
 
     def refusal(self, reading: int) -> Refusal | None:
         """Return the refusal of a submission or undo that arrives now; None: it is allowed."""
@@ -302,7 +302,7 @@ class SeatWindow:
         self._settle(self._used(reading))
 
     def pass_time(self, reading: int) -> None:
-        """Settle it if its time has run out. Submissions that arrived before must be stored already."""
+        """Settle the seat window if its time has run out. Earlier submissions must be stored already."""
         if self.settled or self.clock is None:
             return
         stage = self.clock.stage(reading)
@@ -312,7 +312,7 @@ class SeatWindow:
             self._settle(self.clock.main + self.clock.reserve)
 
     def give_up(self, reading: int) -> None:
-        """Settle it at once on its submission or the default, because its bot has left."""
+        """Settle the seat window at once on its submission or the default, because the bot has left."""
         if self.settled:
             return
         if self.arrived is None:
@@ -321,7 +321,7 @@ class SeatWindow:
             self._settle(self.used)
 
     def next_change(self) -> int | None:
-        """Return the next time at which it may settle without input; None: never."""
+        """Return the next time at which the seat window may settle without input; None: never."""
         if self.settled:
             return None
         if self.clock is None:
@@ -365,7 +365,7 @@ class OpenWindow:
             seat_window.pass_time(reading)
 
     def complete(self, reading: int) -> bool:
-        """Return whether it may close: all is settled, and with fixed pacing main time is over for all seats."""
+        """Return whether the window may close: all seats are settled and, with fixed pacing, past main time."""
         return self._all_settled() and (not self._fixed or reading >= self._earliest_close())
 
     def next_change(self) -> int | None:

@@ -204,7 +204,7 @@ def _keep(bot: BotFolder, ended: BuildResult, result: Path) -> str:
 
 
 def _complaint(bot: BotFolder, ended: BuildResult) -> str | None:
-    """Return how a build failed, if it did."""
+    """Return the reason why a build failed; None: it succeeded."""
     limits = bot.build_limits
     match ended:
         case BuildResult(code=0):

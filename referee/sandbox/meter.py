@@ -280,7 +280,7 @@ class Meter:
             self._watch(_number(task), task)
 
     def _find_those_that_answer(self) -> None:
-        """Find the main thread of the bot's program, and its carriers."""
+        """Find the threads whose waits count: the main thread of the bot's program, and its carriers."""
         if not self._program:
             return
         carriers = [

@@ -73,7 +73,7 @@ class PreforkedSandbox(NamespaceSandbox):
         self._code: int | None = None
         """The bot's exit code; None: not received yet."""
         self._out_of: OSError | None = None
-        """The shortage that prevented its start; None: there was none."""
+        """The shortage that prevented the start of the bot; None: there was none."""
         self._is_closed = False
         """True if the other end has closed the gate."""
         self._is_settled = trio.Event()
@@ -116,7 +116,7 @@ class PreforkedSandbox(NamespaceSandbox):
 
     @property
     def lost(self) -> str:
-        """The reason why it ended, if the process from which it was forked has ended; empty: it has not."""
+        """The reason why the bot ended, if the process from which it was forked has ended; empty: it has not."""
         return STARTER_ENDED if self._code is None and not self._starter.lives() else ""
 
     async def ready(self) -> None:
@@ -250,7 +250,7 @@ class _Starter:
     """The process from which bots are forked."""
 
     def __init__(self) -> None:
-        """Start it, and block until it has imported its modules: some tens of milliseconds, once per arena.
+        """Start the process, and block until its modules are imported: some tens of milliseconds, once per arena.
 
         Raises:
             OSError: as in `bwrap.SandboxSetup`; number 0 with bubblewrap's complaint if there is no
@@ -287,7 +287,7 @@ class _Starter:
                 raise OSError(0, complaint or late, "warm start")
 
     def lives(self) -> bool:
-        """Return whether it still runs."""
+        """Return whether the process still runs."""
         if self._popen.poll() is not None:
             self.control.close()
         return self._popen.returncode is None

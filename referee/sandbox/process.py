@@ -47,14 +47,14 @@ class _CountersBefore(Struct, frozen=True):
     """The kernel's counters of a bot at the start of its match, which are not 0 if it was kept."""
 
     kills: int = 0
-    """Number of its processes killed because of the memory limit."""
+    """Number of the bot's processes killed because of the memory limit."""
     processes_refused: int = 0
     bound_met: int = 0
-    """Number of times that its processes had met the memory limit of the group."""
+    """Number of times that the bot's processes had met the memory limit of the group."""
     peak_bytes: int = 0
-    """Its peak memory in bytes; 0 if the kernel can reset it for each match."""
+    """The bot's peak memory in bytes; 0 if the kernel can reset it for each match."""
     peak_processes: int = 0
-    """The most processes and threads that it has had at once."""
+    """Most processes and threads that the bot has had at once."""
 
 
 class Process:
@@ -71,33 +71,33 @@ class Process:
         self._ended = trio.Event()
         self._exit = 0
         self.lost = ""
-        """The reason why it ended, if that is the fault of the referee's machine; empty: it is not."""
+        """The reason why the bot ended, if that is the fault of the referee's machine; empty otherwise."""
         self._cpu_us = 0
         self._peak_bytes: int | None = None
         self._peak_processes: int | None = None
         self._scratch_bytes: int | None = None
         self._scratch: int | None = None
-        """A descriptor of its scratch folder, which outlives its processes; None: it has no sandbox."""
+        """A descriptor of the bot's scratch folder, which outlives its processes; None: the bot has no sandbox."""
         self._memory_kills = 0
         self._met_process_bound = False
         self._before = _CountersBefore()
         self.last_line = ""
-        """The last line of its output, once it has ended."""
+        """The last line of the bot's output, once it has ended."""
 
     @property
     def pid(self) -> int:
-        """The number of the first process that was started for it on this machine."""
+        """The number on this machine of the first process that was started for the bot."""
         return self._box.pid
 
     @property
     def how(self) -> str:
-        """The way it was started: `warm` from a process with the kit, `cold` in a sandbox, `bare` without one."""
+        """The way of starting: `warm` from a process with the kit, `cold` in a sandbox, `bare` without one."""
         return {PreforkedSandbox: "warm", bwrap.BubblewrapSandbox: "cold", unconfined.PlainProcess: "bare"}[
             type(self._box)
         ]
 
     def meter(self) -> Meter:
-        """Return a meter for its counters, which the caller must close."""
+        """Return a meter for the bot's counters, which the caller must close."""
         cpus = min(self._limits.cpus, most_cores(None))
         return Meter(
             self._box.roots,
@@ -109,7 +109,7 @@ class Process:
         )
 
     async def wait(self) -> int:
-        """Wait until all its processes have ended, and return its program's exit code, negative for a signal.
+        """Wait until all processes of the bot have ended; return the program's exit code, negative for a signal.
 
         All other processes of the bot are killed when the program ends. Its log is complete then.
         """
@@ -118,7 +118,7 @@ class Process:
 
     @property
     def has_ended(self) -> bool:
-        """True if it is ending or has ended, so that `wait` returns soon."""
+        """True if the bot is ending or has ended, so that `wait` returns soon."""
         return self._is_ending
 
     def end_log(self) -> None:
@@ -153,7 +153,7 @@ class Process:
         return await trio.to_thread.run_sync(lambda: all(empty(each) for each in scratch))
 
     def freeze(self) -> None:
-        """Freeze all its processes. It uses no processor time then, and cannot notice it.
+        """Freeze all processes of the bot. They use no processor time then, and cannot notice the freeze.
 
         Does nothing if the bot has ended, which may have happened unnoticed.
         """
@@ -161,12 +161,12 @@ class Process:
             self._box.freeze()
 
     def thaw(self) -> None:
-        """Thaw all its processes. Idempotent."""
+        """Thaw all processes of the bot. Idempotent."""
         if not self._is_ending:
             self._box.thaw()
 
     def cpu_us(self) -> int:
-        """Return the processor time of all its processes in microseconds; after its end, as last read."""
+        """Return the processor time of all the bot's processes in microseconds; after its end, as last read."""
         if not self._ended.is_set():
             self.scratch_bytes()
             with ButForShortages():
@@ -174,7 +174,7 @@ class Process:
         return self._cpu_us
 
     def peak_bytes(self) -> int | None:
-        """Return the peak memory of its processes in this match in bytes, also after its end.
+        """Return the peak memory of the bot's processes in this match in bytes, also after its end.
 
         None: unknown, also if the kernel cannot reset the peak for another match, and an earlier one had a higher
         peak.
@@ -187,7 +187,7 @@ class Process:
         return self._peak_bytes
 
     def peak_processes(self) -> int | None:
-        """Return the most processes and threads that it had at once in this match, also after its end.
+        """Return the most processes and threads that the bot had at once in this match, also after its end.
 
         None: unknown, also if an earlier match of a kept bot had as many.
         """
@@ -198,7 +198,7 @@ class Process:
         return self._peak_processes
 
     def scratch_bytes(self) -> int | None:
-        """Return the most bytes that its scratch folder held, whenever its counters were read; None: unknown."""
+        """Return the most bytes in the scratch folder at any reading of the bot's counters; None: unknown."""
         if self._scratch is not None:
             disk = os.fstatvfs(self._scratch)
             held = (disk.f_blocks - disk.f_bfree) * disk.f_frsize
@@ -206,7 +206,7 @@ class Process:
         return self._scratch_bytes
 
     def watch_scratch(self) -> None:
-        """Begin to measure its scratch folder. Call once its sandbox is ready."""
+        """Begin to measure the scratch folder. Call once the sandbox is ready."""
         with ButForShortages():
             self._scratch = os.open(self._box.scratch()[0].folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
             disk = os.fstatvfs(self._scratch)
@@ -220,15 +220,15 @@ class Process:
             self._scratch = None
 
     def unlogged_bytes(self) -> int:
-        """Return the number of bytes of its output so far for which its logs had no room."""
+        """Return the number of bytes of output so far for which the bot's logs had no room."""
         return self._log.thrown_away()
 
     def output_wait_us(self) -> int:
-        """Return the most microseconds that it can have waited to print output for which its logs had no room."""
+        """Return the most microseconds that the bot can have waited to print what its logs had no room for."""
         return round(self._log.waited * MICROSECONDS)
 
     def stuck_at(self) -> str:
-        """Return the file and line at which it was when a window's time ran out, as its kit wrote."""
+        """Return the file and line that the bot was at when a window's time ran out, as reported by its kit."""
         return self._log.stuck_at()
 
     def _read_counters(self) -> None:
@@ -253,7 +253,7 @@ class Process:
             self.lost = shortage_text(error)
 
     def why_ended(self) -> str:
-        """Return in words how its program ended. Call only after its end."""
+        """Return in words how the bot's program ended. Call only after its end."""
         why = self._how_ended()
         if self._met_process_bound and self._exit:
             most = self._limits.processes
@@ -290,7 +290,7 @@ class Process:
 
     @property
     def has_group(self) -> bool:
-        """True if a control group bounds the number of cores that it uses."""
+        """True if a control group bounds the number of cores that the bot uses."""
         return self._box.group is not None
 
     async def kill(self) -> None:

@@ -78,9 +78,9 @@ class Move(Action, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_d
 
     path: tuple[Direction, ...] = ()
     reinforce: dict[HexKey, Amount] = {}  # noqa: RUF012 - a Struct copies an empty default
-    """Hex to the MP put on it (R6)."""
+    """MP put on each hex (R6)."""
     give: dict[SeatKey, Gift] = {}  # noqa: RUF012 - as above
-    """Seat to the MP for it as a gift (R5)."""
+    """MP given to each seat (R5)."""
 
 
 class Ask(Action, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -47,7 +47,7 @@ def _best(view: FightHostView, seat: int) -> tuple[int, str]:
 
 
 def remarks(scene: Scene) -> list[Remark]:
-    """Return what a window brought."""
+    """Return the remarks on the closing of a window."""
     found = _challenge(scene)
     crowds: defaultdict[str, list[int]] = defaultdict(list)
     for event, seat in scene.told:
@@ -69,7 +69,7 @@ def remarks(scene: Scene) -> list[Remark]:
 
 
 def _challenge(scene: Scene) -> list[Remark]:
-    """Return the winner of the timed game, when it is over."""
+    """Return a remark on the winner of the timed game, once it is over."""
     before, after = cast("FightHostView | None", scene.before), cast("FightHostView", scene.after)
     if before is None or before.challenge or not after.challenge:
         return []
@@ -78,7 +78,7 @@ def _challenge(scene: Scene) -> list[Remark]:
 
 
 def _claims(scene: Scene, result: RoundResult) -> Iterator[Remark]:
-    """Yield the titles that were claimed in a round, and whose crests have lost their use."""
+    """Yield remarks on titles claimed in a round, and on seats whose crests have lost their use."""
     after = cast("FightHostView", scene.after)
     claimers = tuple(result.claimed.values())
     for title, seat in result.claimed.items():
@@ -98,7 +98,7 @@ def _claims(scene: Scene, result: RoundResult) -> Iterator[Remark]:
 
 
 def _nearly(scene: Scene) -> Iterator[Remark]:
-    """Yield who has come within one part of a banner."""
+    """Yield a remark for each seat that now lacks one part of a banner."""
     before, after = cast("FightHostView", scene.before), cast("FightHostView", scene.after)
     for seat, player in enumerate(after.players):
         if player.position is not None:
@@ -108,7 +108,7 @@ def _nearly(scene: Scene) -> Iterator[Remark]:
 
 
 def _end(scene: Scene) -> Iterator[Remark]:
-    """Yield who wins, and who is eliminated."""
+    """Yield remarks on the winners and the eliminated seat."""
     view = cast("FightHostView", scene.after)
     first = min((claim.round for claim in view.claims.values()), default=None)
     won = {claim.seat: title for title, claim in view.claims.items() if claim.round == first}

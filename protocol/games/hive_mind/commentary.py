@@ -20,7 +20,7 @@ def scores(view: View) -> Sequence[int]:
 
 
 def remarks(scene: Scene) -> list[Remark]:
-    """Return what a round brought, or a guess, a gift or the end."""
+    """Return the remarks on a round, a guess, a gift or the end."""
     found: list[Remark] = []
     for event, _ in scene.told:
         if isinstance(event, RoundResult):
@@ -56,7 +56,7 @@ def _round(scene: Scene, result: RoundResult) -> Iterator[Remark]:
 
 
 def _first(scene: Scene, hive: str, actions: Sequence[Round]) -> Remark:
-    """Return how many look at a Hive for the first time."""
+    """Return a remark on the first shapes placed on a Hive."""
     placed = [seat for seat, action in enumerate(actions) if hive in action.place]
     shapes = series([f"{scene.names[seat]} {actions[seat].place[hive]}" for seat in placed])
     return Remark(f"Hive {hive}, first shapes: {shapes or 'none'}", tuple(placed))
@@ -73,7 +73,7 @@ def _spoiled(scene: Scene, hive: str, values: str, actions: Sequence[Round]) -> 
 
 
 def _gains(scene: Scene, before: Sequence[Points], after: Sequence[Points]) -> Iterator[Remark]:
-    """Yield what each seat gained in the round, the most first."""
+    """Yield a remark on each seat's gain in the round, the largest first."""
     gains = [(_total(new) - _total(old), seat) for seat, (old, new) in enumerate(zip(before, after, strict=True))]
     for gain, seat in sorted(gains, key=lambda item: (-item[0], item[1])):
         old, new = before[seat], after[seat]
@@ -91,7 +91,7 @@ def _gains(scene: Scene, before: Sequence[Points], after: Sequence[Points]) -> I
 
 
 def _bought(scene: Scene, actions: Sequence[Round]) -> Iterator[Remark]:
-    """Yield who doubles and who blocks in the last round."""
+    """Yield remarks on the seats that double or block in the last round."""
     for seat, action in enumerate(actions):
         if action.double:
             yield Remark(

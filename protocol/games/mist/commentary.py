@@ -22,7 +22,7 @@ def scores(view: View) -> Sequence[int]:
 
 
 def remarks(scene: Scene) -> list[Remark]:
-    """Return what a turn did."""
+    """Return the remarks on a turn."""
     found: list[Remark] = []
     for event, seat in scene.told:
         if isinstance(event, FirstChosen):
@@ -101,7 +101,7 @@ def _growth(scene: Scene, stay: Sequence[str], mover: int) -> Iterator[Remark]:
 
 
 def _end(scene: Scene) -> Remark:
-    """Return the sizes of the largest groups at the end."""
+    """Return a remark on the sizes of the largest groups at the end."""
     sizes = scores(scene.after)
     if sizes[0] == sizes[1]:
         return Remark(f"the match is over: both have a largest group of {sizes[0]}", (0, 1), 3)

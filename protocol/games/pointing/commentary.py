@@ -21,7 +21,7 @@ def scores(view: View) -> Sequence[int]:
 
 
 def remarks(scene: Scene) -> list[Remark]:
-    """Return what a round, or the vote, brought."""
+    """Return the remarks on a round or on the vote."""
     found: list[Remark] = []
     for event, _ in scene.told:
         if isinstance(event, Map):
@@ -48,7 +48,7 @@ def _round(scene: Scene, number: int) -> Iterator[Remark]:
 
 
 def _section(scene: Scene, part: MapSection, points: dict[int, int]) -> Remark:
-    """Return what a section brings its seats."""
+    """Return a remark on the points that a section brings its seats."""
     size = len(part.members)
     names = (
         scene.series(part.members) if size <= NAMED else f"{size} players, with {scene.names[part.members[-1]]},"

@@ -342,7 +342,7 @@ class RunesHostView(View, frozen=True, kw_only=True):
     conditions: tuple[int, ...]
     """Conditions that won the votes, from round 2 on."""
     used: tuple[int, ...]
-    """Those of `conditions` that are not available again yet, ascending."""
+    """The `conditions` that are not available again yet, in ascending order."""
 
 
 class RunesDetail(View, frozen=True, kw_only=True):

@@ -43,7 +43,7 @@ def _found(view: RunesHostView, seat: int) -> tuple[int, int | None]:
 
 
 def remarks(scene: Scene) -> list[Remark]:
-    """Return what a round brought."""
+    """Return the remarks on a round."""
     found: list[Remark] = []
     if any(isinstance(event, SymbolSet) for event, _ in scene.told):
         found.append(Remark("all have chosen their symbols"))
@@ -67,7 +67,7 @@ def remarks(scene: Scene) -> list[Remark]:
 
 
 def _discovery(scene: Scene, seat: int) -> Remark:
-    """Return who has discovered a seat."""
+    """Return a remark on the seats that discovered this one."""
     view = cast("RunesHostView", scene.after)
     symbol = view.holdings[seat].symbol
     finders = [other for other, holding in enumerate(view.holdings) if symbol in holding.guesses and other != seat]
@@ -88,7 +88,7 @@ def _closer(scene: Scene) -> Iterator[Remark]:
 
 
 def _debts(scene: Scene) -> Iterator[Remark]:
-    """Yield who has come into a debt of mantra that would cost the token, or out of it."""
+    """Yield a remark for each seat that enters or leaves a debt of mantra that would cost the token."""
     if scene.before is None:
         return
     before, after = cast("RunesHostView", scene.before), cast("RunesHostView", scene.after)
@@ -100,7 +100,7 @@ def _debts(scene: Scene) -> Iterator[Remark]:
 
 
 def _end(scene: Scene) -> Iterator[Remark]:
-    """Yield who was never discovered, and wins if that is one alone; then who was first, and is last."""
+    """Yield remarks on the seats that were never discovered, and on the first ones that were."""
     view = cast("RunesHostView", scene.after)
     hidden = [seat for seat, holding in enumerate(view.holdings) if holding.discovered is None]
     if len(hidden) == 1:

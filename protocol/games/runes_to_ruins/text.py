@@ -81,7 +81,7 @@ PARTS: dict[str, Example] = {
     "guess": ("guess RUNE, RUNE, RUNE, RUNE, RUNE, RUNE", "guess a symbol"),
     "none": ("none", "nothing"),
 }
-"""First word of a part of a round's action to its form and meaning."""
+"""Form and meaning of each part of a round's action, keyed by its first word."""
 ARTEFACTS = ("light", "dark")
 SYMBOLS: tuple[tuple[str, DivineGroup], ...] = (
     ("Cross Slash", "Divider"),

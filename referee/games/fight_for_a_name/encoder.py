@@ -20,7 +20,7 @@ DECISIONS = ("challenge", "move on the board", "move with a title", "pillar", "v
 
 
 class FightEncoder(VectorEncoder):
-    """The current knowledge of a seat. Of past rounds it has only the last gifts, and the pieces on the board."""
+    """The current knowledge of a seat; of past rounds, only the last gifts and the pieces on the board."""
 
     choices = 98
     parts = (

@@ -77,8 +77,8 @@ def _begin_elimination(state: FightState, rng: MatchRandom) -> Transition[FightS
 def last(state: FightState) -> tuple[int, ...]:
     """Return the seats that tie for elimination (R10).
 
-    Among the seats without a title they hold the fewest crests of unclaimed titles, and among those have spent the
-    least MP on hexes. MP spent on a hex that has turned white do not count, because they were refunded.
+    They are the seats without a title that hold the fewest crests of unclaimed titles, and the ones of these that
+    have spent the least MP on hexes. MP spent on a hex that has turned white do not count: they were refunded.
     """
     crests = _with_least(state, on_board(state), lambda player: len(player.crests.keys() - state.claims.keys()))
     return _with_least(state, crests, lambda player: sum(player.spent.values()))

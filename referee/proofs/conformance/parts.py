@@ -23,7 +23,7 @@ ValueT = TypeVar("ValueT")
 MOST_WINDOWS = 40
 """Number of windows of a match in which the parts are checked."""
 MOST_LISTED = 30
-"""Number of listed actions that are checked one by one; of more, as many at equal distances."""
+"""Number of listed actions that are checked one by one; of a longer list, this many at equal distances."""
 DRAWN = "the drawing draws every view and every event"
 TYPED = "what `say` returns is read as the same action"
 EXAMPLES = "every example is a legal action"

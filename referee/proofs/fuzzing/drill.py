@@ -128,7 +128,7 @@ class Drill(Game[DrillState, DrillOptions, Setup, DrillView]):
         return DrillView(number=state.number)
 
     def host_view(self, state: DrillState) -> View:
-        """Return the same view as to players, since there are no secrets."""
+        """Return the view that players get, since there are no secrets."""
         return DrillView(number=state.number)
 
     def outcome(self, state: DrillState) -> Outcome | None:
