@@ -15,7 +15,7 @@ from typing import Any, Literal, assert_never
 import msgspec
 from msgspec import Struct
 
-from arena.live import in_names, with_names
+from arena.live import in_names, numbered_names
 from arena.schedule import match_name
 from arena.statistics import places_by_seat
 from arena.viewer import runes_of
@@ -255,8 +255,7 @@ class LiveMatch:
     def _hold(self, event: Any) -> None:
         """Store an event's description for later release, bounded in length."""
         if (said := self._reader.words(event)) is not None:
-            name = in_names if len(set(self.players)) == len(self.players) else with_names
-            self._held.append(name(said[0], self.players)[:LINE])
+            self._held.append(in_names(said[0], numbered_names(self.players))[:LINE])
             self._held_reveal = said[1] or self._held_reveal
 
     def _drop(self) -> None:

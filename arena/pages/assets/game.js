@@ -6,5 +6,5 @@ for (const figure of document.querySelectorAll("[data-position]")) {
   const drawn = drawings[told.game]?.board(told.views[at], context);
   if (!drawn) continue;
   const inside = figure.querySelector(".drawing").attachShadow({ mode: "open" });
-  inside.append(el("link", { rel: "stylesheet", href: figure.dataset.style }), el("div", { id: "board" }, drawn.node), el("div", { id: "more" }, drawn.more ?? []));
+  inside.append(...styled(figure.dataset.style, el("div", { id: "board" }, drawn.node), el("div", { id: "more" }, drawn.more ?? [])));
 }

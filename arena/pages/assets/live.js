@@ -125,7 +125,7 @@ function cardOf(match) {
     heading: el("p", { class: "soft" }), board, seats: el("ol", { class: "players" }), log: el("ul", { class: "log" }), legend: el("p", { class: "soft legend" }),
     drawn: el("div", { id: "board" }), more: el("div", { id: "more" }), title: el("h2", {}), state: el("p", { class: "state", role: "status" }), clocks: [],
   };
-  inside.append(el("link", { rel: "stylesheet", href: style }), card.drawn, card.more);
+  inside.append(...styled(style, card.drawn, card.more));
   card.node = el("article", { class: "match" }, el("header", {}, card.title, card.state), card.seats, el("div", { class: "stage" }, card.heading, board, card.legend), card.log);
   cards.set(match.id, card);
   return card;

@@ -31,7 +31,7 @@ function seat(root) {
 
   // --- The board, in a shadow tree, because drawings have a style sheet of their own.
   const inside = root.querySelector(".drawing").attachShadow({ mode: "open" }), board = el("div", { id: "board" }), more = el("div", { id: "more" }), ring = el("div", { class: "focus", hidden: "" });
-  inside.append(el("link", { rel: "stylesheet", href: root.dataset.style }), el("link", { rel: "stylesheet", href: root.dataset.more }), board, more, ring);
+  inside.append(el("link", { rel: "stylesheet", href: root.dataset.more }), ...styled(root.dataset.style, board, more), ring);
   const game = () => drawings[table?.game] ?? { board: () => null, scores: () => null };
   const nameOf = (each) => (each === table.seat ? "you" : who(each, table.names));
   const mayAct = () => opened !== null && !opened.stands && over === null;

@@ -39,6 +39,16 @@ const lying = (x, y, radius, attributes) => polygon(x, y, radius, 6, 0, attribut
 const label = (x, y, text, attributes = {}) => draw("text", { x: round(x), y: round(y), ...attributes }, text);
 const titled = (node, text) => { node.prepend(draw("title", {}, text)); return node; };
 
+// The style of drawings, for a shadow tree. Without it shapes are black, so what it styles is hidden until it is there.
+function styled(href, ...nodes) {
+  const link = el("link", { rel: "stylesheet", href });
+  for (const node of nodes) {
+    node.hidden = true;
+    for (const event of ["load", "error"]) link.addEventListener(event, () => { node.hidden = false; });
+  }
+  return [link, ...nodes];
+}
+
 // The border of hexes that stand on a point, given their centres: closed loops of corners, drawn in by `inset`.
 function outline(centres, radius, inset = 0) {
   const key = (x, y) => `${Math.round(x * 4)},${Math.round(y * 4)}`;
@@ -114,6 +124,9 @@ const numbered = (names) => names.map((name, seat) => {
   return before ? `${name} ${before + 1}` : name;
 });
 
+// From this many letters on, what all names begin with is worth a "…".
+const LEAST_SHARED = 6;
+
 // How many letters all names begin with, up to the end of a part: `hive_mind_` of `hive_mind_reader` and `hive_mind_random`.
 function sharedStart(names) {
   if (names.length < 2) return 0;
@@ -128,7 +141,7 @@ function sharedStart(names) {
 function distinct(names, most) {
   const whole = numbered(names).map((name) => [...name]);
   if (whole.every((name) => name.length <= most)) return whole.map((name) => name.join(""));
-  const start = sharedStart(whole), letters = start > 1 ? whole.map((name) => ["…", ...name.slice(start)]) : whole;
+  const start = sharedStart(whole), letters = start >= LEAST_SHARED ? whole.map((name) => ["…", ...name.slice(start)]) : whole;
   const cut = (name, head) => (name.length <= most ? name : [...name.slice(0, head), "…", ...name.slice(name.length - (most - 1 - head))]).join("");
   const shown = letters.map((name) => cut(name, most >> 1));
   const alike = (at) => shown.some((name, other) => other !== at && name === shown[at]);

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from arena.pages import Competition, Website
 from arena.tournament import TRANSCRIPTS
@@ -153,6 +153,20 @@ def test_plain_files_are_the_same_pages(opened: Opened, website: Website, tmp_pa
     page.get_by_label("Find a bot").fill("NAME_7")
     expect(page.get_by_role("search").get_by_role("link")).to_have_count(1)
     opened.pictures("site-from-a-disk")
+
+
+def test_a_board_is_hidden_until_its_style_is_there(opened: Opened, site: str) -> None:
+    """Without its style all its shapes are black."""
+    page, held = opened.page, list[Route]()
+    page.route("**/drawing.*.css", lambda route: held.append(route))  # noqa: PLW0108 - it must be a function
+    page.goto(f"{site}game/mist.html", wait_until="domcontentloaded")
+    boards = page.locator("#board")
+    expect(boards.first).to_be_attached()
+    expect(boards.first).to_be_hidden()
+    for route in held:
+        route.continue_()
+    page.unroute("**/drawing.*.css")
+    expect(boards.first).to_be_visible()
 
 
 def test_a_seasons_page_fits_and_everybody_can_read_it(opened: Opened, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from protocol.games.hive_mind import BUYING_ROUND, HiveMindHostView, HiveMindVie
 from protocol.games.mist import MistHostView
 from protocol.words import Action
 from tests.arena.in_browser import Opened
+from tests.arena.viewer.drawn import Drawings
 from tests.arena.viewer.matches import written
 from tests.outside import KUHN
 
@@ -52,6 +53,23 @@ def mist(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Recording]
         return recording_of(path if path.exists() else written("mist", path, variant=variant, turns=30))
 
     return of
+
+
+@pytest.mark.parametrize(
+    ("names", "most", "shown"),
+    [
+        (["anna", "bob"], 4, ["anna", "bob"]),
+        (["runes_seeker", "runes_veiler"], 8, ["…seeker", "…veiler"]),
+        (["hive_random (house)", "hive_random (house)", "mine"], 10, ["hive_…use)", "hive_…e) 2", "mine"]),
+        (["a_long_name_of_one", "a_long_name_of_two", "b"], 7, ["a_l…one", "a_l…two", "b"]),
+        (["same", "same"], 9, ["same", "same 2"]),
+    ],
+)
+def test_no_two_names_in_a_picture_look_the_same(
+    names: list[str], most: int, shown: list[str], opened: Opened, tmp_path: Path
+) -> None:
+    page = Drawings(opened, tmp_path).page
+    assert shown == page.evaluate("([names, most]) => distinct(names, most)", [names, most])
 
 
 # At each step: the pieces and the mist of the host's layer for a seat, and those of the seat's own eyes.
