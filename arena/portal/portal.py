@@ -148,18 +148,21 @@ class Portal:
         text = await self.in_thread(self._read_announcement)
         await self.show_published()
         stamps = await self.in_thread(lambda: [part.stamp() for part in self.parts])
-        is_new = (number, text) != (self._change, self.announcement.text)
+        if (number, text) != (self._change, self.announcement.text):
+            self._change, self.announcement.text = number, text
+            self._publish("changed")
         if stamps != self._stamps and trio.current_time() >= self._renewed_at + MATCHES_SECONDS:
             self._stamps, self._renewed_at = stamps, trio.current_time()
-            is_new = True
-        if is_new:
-            self._change, self.announcement.text = number, text
-            self._version += 1
-            if self._changes is not None:
-                self._changes.publish(self._news())
+            self._publish("matches")
 
-    def _news(self) -> Mapping[str, str]:
-        return {"type": "changed", "version": f"{self._boot}-{self._version}"}
+    def _publish(self, what: str) -> None:
+        """Tell open pages that something has changed: `matches` concerns those that show matches."""
+        self._version += 1
+        if self._changes is not None:
+            self._changes.publish(self._news(what))
+
+    def _news(self, what: str = "changed") -> Mapping[str, str]:
+        return {"type": what, "version": f"{self._boot}-{self._version}"}
 
     async def show_published(self) -> None:
         """Let the public pages of bots link to the code that their authors publish."""

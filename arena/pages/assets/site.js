@@ -235,6 +235,7 @@ function follow() {
   source.onmessage = event => {
     const told = JSON.parse(event.data);
     if (told.version === version) return;
+    if (told.type === "matches" && !document.querySelector("#live[data-matches]")) return;
     version = told.version;
     setTimeout(renew, Math.random() * SPREAD_MS);
   };

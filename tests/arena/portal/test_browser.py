@@ -19,8 +19,10 @@ from tests.arena.portal.test_access import ALLOWED, path_of
 
 expect.set_options(timeout=60_000)
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
-FILES = (".jsonl", ".zip", "}/log", "/log/{name}", "/upload", "healthz", "metrics", "published/{public}")
-FILES += ("sign-in/provider", "sign-in/callback")
+FILES = (
+    *(".jsonl", ".zip", "}/log", "/log/{name}", "/upload", "healthz", "metrics", "published/{public}"),
+    *("sign-in/provider", "sign-in/callback"),
+)
 """Ends of the paths of what is no page, or none without a provider of OpenID Connect."""
 NOTE = "a-note-without-any-space-" * 12
 
