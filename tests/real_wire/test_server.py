@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tarfile
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 
@@ -217,7 +217,10 @@ def test_a_server_restored_from_a_backup_goes_on_where_it_was(server: Server) ->
 
 
 def test_a_clock_that_is_set_back_and_forward_stops_nothing(server: Server, back: Path) -> None:
-    """It is set back by two days while the server runs, which is then killed; and forward again after that."""
+    """It is set back by two days while the server runs, which loses all processes at once, as in a power cut.
+
+    It is set forward again after that.
+    """
     results = server.folder / "runs"
     with closing(Database(results / "server" / DATABASE)) as database:
         accounts = Accounts(database)
@@ -240,6 +243,9 @@ def test_a_clock_that_is_set_back_and_forward_stops_nothing(server: Server, back
         hand_in("2")
         descendants = family(running.pid)
         running.kill()
+        for each in descendants:
+            with suppress(ProcessLookupError):
+                os.kill(int(each.split()[0]), signal.SIGKILL)
         running.wait()
         until(partial(ended, descendants))
         server.start()
