@@ -6,7 +6,7 @@ from starlette.responses import Response
 
 from arena.accounts import Team
 from arena.portal.entrance import number_in
-from arena.portal.operations import disk_of, play_states, server_complaints
+from arena.portal.operations import disk_of, play_states, processes, server_complaints
 from arena.portal.team import own_submission, public_page, submission_log
 from arena.portal.visit import RouteTerms, Visit
 from arena.submissions import ENDED, STATES
@@ -30,7 +30,7 @@ async def host_page(visit: Visit) -> Response:
         states=STATES,
         submissions=submissions,
         stuck=[each for each in submissions if each.failure and each.state not in ENDED],
-        processes=portal.processes(),
+        processes=await portal.in_thread(lambda: processes(portal.competition.server)),
         complaints=await portal.in_thread(lambda: server_complaints(portal.competition.server)),
         disk=await portal.in_thread(lambda: disk_of(portal.competition.server)),
         tournaments=await portal.in_ledgers(lambda: play_states(portal.parts)),

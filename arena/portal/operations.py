@@ -20,6 +20,7 @@ from starlette.responses import Response
 from arena.errors import MachineCannot, WrongUse
 from arena.portal.supervisor import complaints, read_reports
 from arena.portal.visit import RouteTerms, Visit
+from arena.quantities import pluralise
 from arena.tournament import LEDGER, AttemptCounts, Ledger
 from arena.web import ALWAYS, Refusal, ServedCompetition
 from referee.linux.processes import children
@@ -141,6 +142,17 @@ def _sum(before: AttemptCounts, more: AttemptCounts) -> AttemptCounts:
         late=before.late + more.late,
         failed=before.failed + more.failed,
     )
+
+
+def processes(folder: Path) -> list[tuple[str, str]]:
+    """Return the processes of the server whose folder this is, and how each does, in words."""
+    found: list[tuple[str, str]] = []
+    for each in read_reports(folder):
+        text = each.text
+        if each.pid is not None and (own := children(each.pid)):
+            text = f"{text}, with {pluralise(len(own), 'worker')}"
+        found.append((each.name, text))
+    return found
 
 
 def server_complaints(folder: Path) -> list[str]:

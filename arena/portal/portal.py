@@ -18,7 +18,6 @@ from arena.event_loop import CallThread
 from arena.pages import Announcement, PageMaker
 from arena.portal import api, entrance, host, identity, matches, operations, practice, team
 from arena.portal.provider import Provider
-from arena.portal.supervisor import read_reports
 from arena.portal.visit import SESSION, RouteTerms, starlette_route
 from arena.submissions import Competition, Scrimmages, Submissions, UploadStore
 from arena.terminal import say
@@ -194,10 +193,6 @@ class Portal:
         self.log.error("request_failed", id=request, path=path, reason=repr(error))
         lines = error.format_message() if isinstance(error, ClickException) else traceback.format_exception(error)
         say(f"request {request}: {path}: {''.join(lines)}")
-
-    def processes(self) -> Sequence[tuple[str, str]]:
-        """Return the parts of the server and how each does."""
-        return [(each.name, each.text) for each in read_reports(self.competition.server)]
 
     def invitation_link(self, secret: str, request: Request) -> str:
         """Return the link of an invitation. Browsers do not send what follows the `#`."""

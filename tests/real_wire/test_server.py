@@ -77,6 +77,10 @@ class Server:
         except httpx.TransportError:
             return False
 
+    def health(self) -> str:
+        """Return what the server says is wrong with it; "too often" if it was asked too often."""
+        return str(httpx.get(f"http://127.0.0.1:{self.port}/healthz").json().get("reason", "too often"))
+
     def report(self, name: str) -> ProcessReport | None:
         """Return the supervisor's report of a process that runs."""
         for each in read_reports(self.folder / "runs" / "server"):
@@ -168,6 +172,20 @@ def test_whatever_is_killed_the_server_goes_on(server: Server) -> None:
         until(partial(ended, descendants))
         assert server.value(RESULTS) >= results
     assert server.value(PLAYED_TWICE) == 0
+
+
+def test_a_supervisor_that_hangs_is_named_until_it_goes_on(server: Server) -> None:
+    """Each process shows signs of life, by which that is noticed."""
+    running = server.start()
+    folder = server.folder / "runs" / "server"
+    until(lambda: {path.stem for path in folder.glob("*.life")} == {"supervisor", "play", "judge", "serve"})
+    assert server.health() == ""
+    running.send_signal(signal.SIGSTOP)
+    try:
+        until(lambda: server.health().startswith("supervisor hangs: no sign of life for "))
+    finally:
+        running.send_signal(signal.SIGCONT)
+    until(lambda: server.health() == "")
 
 
 def test_a_port_in_use_is_said_in_one_line_before_anything_starts(server: Server) -> None:

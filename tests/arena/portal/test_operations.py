@@ -2,6 +2,7 @@
 
 import os
 import re
+import subprocess
 from contextlib import closing
 
 import pytest
@@ -117,6 +118,15 @@ async def test_a_process_that_is_gone_makes_the_server_ill_and_is_named(setting:
     assert (200, "") == await health(setting)
     supervised(setting, ProcessReport("judge", "waits", "", starts=3, last="ended by SIGKILL"))
     assert (503, "judge starts again soon: ended by SIGKILL") == await health(setting)
+
+
+async def test_the_desk_says_how_each_process_does_and_how_many_workers_it_has(setting: Setting) -> None:
+    supervised(setting, ProcessReport("judge", "waits", "", starts=3, last="ended by SIGKILL"))
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE):  # noqa: ASYNC220, S607 - a child that waits
+        desk = (await setting.host.get("host/")).text
+    assert re.search(r"<dt>serve</dt><dd>runs, with [1-9][0-9]* workers?</dd>", desk)
+    assert "<dt>judge</dt><dd>starts again soon: ended by SIGKILL</dd>" in desk
+    assert '<p class="warning">judge starts again soon: ended by SIGKILL</p>' in desk
 
 
 async def test_a_process_that_hangs_makes_the_server_ill_and_is_named(setting: Setting) -> None:
