@@ -179,6 +179,6 @@ const wordsIn = (text) => text.split(/[\s,]+/).filter(Boolean);
 const toggled = (words, word) => (words.includes(word) ? words.filter((each) => each !== word) : [...words, word]);
 
 // Buttons that say a word each: `[word, text, whether it is chosen]`.
-const choices = (heading, buttons, ctx) => el("div", { class: "choices", role: "group", "aria-label": heading }, el("h3", {}, heading),
+const choices = (heading, buttons, ctx) => el("div", { class: "choices", role: "group", "aria-label": heading }, el("h2", {}, heading),
   buttons.map(([word, text, chosen]) => says(el("button", { type: "button", "aria-pressed": Boolean(chosen) }, text), word, ctx)));
 const seatChoices = (heading, seats, chosen, ctx) => choices(heading, seats.map((seat) => [String(seat), [badge(seat), ` ${who(seat, ctx.names)}`], seat === chosen]), ctx);

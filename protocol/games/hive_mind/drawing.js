@@ -276,7 +276,7 @@ drawings["hive-mind"] = (() => {
     }
     const action = read(text, view.hives), bought = (key, name) => choices(name, view.hives.map((hive) => [`${key} ${hive}`, `${name} on ${hive}`, action[key].includes(hive)]), ctx);
     if (view.round === 2) return [bought("double", "Double"), bought("block", "Block")];
-    return view.round === 3 ? [el("h3", {}, "Guess the values: a point for all 1s, for all 2s, for all 3s. A click on a hex changes its value."),
+    return view.round === 3 ? [el("h2", {}, "Guess the values: a point for all 1s, for all 2s, for all 3s. A click on a hex changes its value."),
       cards(view.hives.map((hive) => guessPicture(hive, action.guess[hive], ctx)), 220), choices("No guess", Object.keys(action.guess).map((hive) => [`guess ${hive}`, `None for ${hive}`]), ctx)] : [];
   }
 

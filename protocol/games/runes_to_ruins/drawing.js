@@ -300,7 +300,7 @@ drawings["runes-to-ruins"] = (() => {
     const has = (part) => parts.includes(part), starts = (key) => parts.some((part) => part.split(" ")[0] === key);
     const others = ctx.names.map((_, seat) => seat).filter((seat) => seat !== view.seat);
     const fold = (name, ...nodes) => el("details", {}, el("summary", {}, name), nodes);
-    return [el("h3", {}, "A guess: six runes, in their positions"), runes,
+    return [el("h2", {}, "A guess: six runes, in their positions"), runes,
       choices("Vote for what pays insight next", CONDITIONS.map((name, at) => [`vote ${at + 1}`, `${at + 1} ${name}`, parts.some((part) => part === `vote ${at + 1}` || part.startsWith(`vote ${at + 1} `))]), ctx),
       choices("Buy, for 1 insight each", [["told", "Be told which wins", has("told")], ["more votes", "Three votes more", has("more votes")], ...(view.may_abstain ? [["abstain", "Abstain (free)", has("abstain")]] : []), ...(view.may_light ? [["light", "Light", has("light")]] : [])], ctx),
       fold("Ask about others", choices("Kinds of questions", Object.entries(ASKED).filter(([key]) => key !== "window" || view.may_window).map(([key, meaning]) => [key, `${key}: ${meaning}`, starts(key)]), ctx),

@@ -10,6 +10,8 @@ from playwright.sync_api import Page, expect
 
 from tests.arena.in_browser import Opened
 from tests.arena.web.test_browser import STARTED, no_longer_nice, program
+from tests.docs_pages import HOUSE
+from tests.outside import KUHN, install_package
 
 expect.set_options(timeout=60_000)
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser"), pytest.mark.usefixtures("sandboxed")]
@@ -21,11 +23,13 @@ MOST_TABS = 60
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a server on which people play."""
+    """The address of a server on which people play, also a game of another package."""
     folder = tmp_path_factory.mktemp("site")
     (folder / "runs").mkdir()
-    with program("serve", "--port", "0", "runs", folder=folder) as server:
-        yield f"{address_in(folder / 'serve.log', server.pid)}play/"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", f"{install_package(KUHN, folder)}:{HOUSE}")
+        with program("serve", "--port", "0", "runs", folder=folder) as server:
+            yield f"{address_in(folder / 'serve.log', server.pid)}play/"
 
 
 def address_in(log: Path, pid: int) -> str:
@@ -63,6 +67,34 @@ def turn_is_over(page: Page, before: int) -> None:
 
 def played(page: Page) -> int:
     return page.locator("[data-log] li", has_text="Played:").count()
+
+
+@pytest.mark.parametrize(
+    "game", ["Mist", "Hive Mind", "Pointing", "The Fight For a Name", "Runes to Ruins", "Kuhn poker"]
+)
+def test_each_games_page_fits_a_telephone_and_is_accessible(opened: Opened, site: str, game: str) -> None:
+    """Its choice, its first two windows with all that folds open, and its end, when the person leaves."""
+    page, name = opened.page, game.lower().replace(" ", "-")
+    page.goto(site)
+    assert [] == opened.faults_of_accessibility()
+    begin(page, site, game, f"Play {game}", "Opponents, variant and time")
+    for number in range(2):
+        if is_over(page):
+            break
+        before = played(page)
+        for fold in page.locator("#play details > summary:visible").all():
+            if not number:
+                fold.click()
+        assert [] == opened.faults_of_accessibility()
+        opened.pictures(f"play-{name}-{number}")
+        page.locator("[data-done]").click()
+        turn_is_over(page, before)
+    if page.locator("[data-leave]").is_visible():
+        page.locator("[data-leave]").click()
+        page.locator("[data-leave]").click()
+    expect(page.locator("[data-result]")).to_be_visible()
+    assert [] == opened.faults_of_accessibility()
+    opened.pictures(f"play-{name}-over")
 
 
 def test_two_people_play_a_whole_match_by_a_link(opened: Opened, site: str) -> None:
