@@ -278,7 +278,9 @@ def server_processes(file: Path, asked: ServeOptions) -> "tuple[ServerProcess, .
         serving.append("--practice" if asked.practice else "--no-practice")
     for origin in asked.embed:
         serving += ["--embed", origin]
-    playing = ["--feed", "--on", asked.on]
+    playing = ["--on", asked.on]
+    if asked.on == LOCAL:  # Matches on a cluster have no feed.
+        playing.append("--feed")
     if asked.listen is not None:
         playing += ["--listen", asked.listen]
     if asked.key is not None:

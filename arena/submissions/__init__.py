@@ -6,16 +6,9 @@ from arena.submissions.entering import HERE, OpenField, bot_in, open_field, tour
 from arena.submissions.examiner import MachineExaminer
 from arena.submissions.jobs import Place, Queue, about
 from arena.submissions.judge import Judge, judge_lock, server_lock
-from arena.submissions.records import (
-    ENDED,
-    STATES,
-    Quota,
-    Receipt,
-    State,
-    Submission,
-    SubmissionEvent,
-    Submissions,
-)
+from arena.submissions.quotas import Quota
+from arena.submissions.records import Receipt, Submissions
 from arena.submissions.scrimmages import Budget, Scrimmage, ScrimmageMatch, ScrimmagePlayer, Scrimmages
 from arena.submissions.store import SubmissionRefused, Upload, UploadPart, UploadStore
+from arena.submissions.submission import ENDED, STATES, State, Submission, SubmissionEvent
 from arena.submissions.verdict import Margin, MatchSummary, Step, Verdict

@@ -4,7 +4,6 @@ A start is part of a short match under the competition's terms. A start that the
 repeated: the referee has the evidence. The first of the matches is the check match.
 """
 
-import resource
 import shutil
 import time
 from collections.abc import Iterator
@@ -20,14 +19,14 @@ from arena.config import ServerTerms, Tournament, random_bot
 from arena.errors import MachineCannot, WrongUse, writing
 from arena.submissions.entering import bot_in
 from arena.submissions.verdict import Margin, MatchSummary, Step, StepName, margins_of
-from arena.workers import Placement, PoolSetup, WorkerPool, ready, workers_kept
+from arena.workers import BUILD_LOG, LOCAL, Placement, PoolSetup, WorkerPool, build_at, workers_kept
 from protocol.codec import Refused, decode_untrusted
 from referee.bot_folder import MEGABYTE, BotFolder, cache_folder, find_bot
 from referee.games import GAMES
 from referee.host import SandboxedBot
 from referee.linux.files import FOLDER_MODE, open_regular, write_bytes_whole
+from referee.linux.processes import MICROSECONDS, children_cpu_seconds
 from referee.match import clock_terms
-from referee.sandbox import log_of
 
 STARTS = 5
 FAILURES = 2
@@ -40,7 +39,8 @@ RESERVE_MB = 500
 """Megabytes of the disk that stay free when an archive is unpacked or a bot is built, for matches that count."""
 MOST_LOG_BYTES = 1_000_000
 MOST_LOGS = 16
-BUILD_LOG = "build.log"
+WAIT_SECONDS = 60.0
+"""Seconds that a match may wait on a cluster, whose slots the competition's own matches use, too."""
 MILLISECONDS = 1_000
 
 
@@ -107,7 +107,7 @@ class MachineExaminer:
             MachineCannot: there is no space.
         """
         self._where = replace(where, transcripts=None)
-        if where.on == "local":
+        if where.on == LOCAL:
             self._where = replace(self._where, concurrency=1, workers=1)
         self._scratch = scratch
         self._terms = terms
@@ -137,19 +137,24 @@ class MachineExaminer:
         """See `Examiner`."""
         if not bot.build:
             return
-        self._check_room(bot.build_limits.scratch_mb)
-        isolation = tournament.form.isolation
-        failed: dict[int, str] = {}
-        log = log_of(bot, isolation)
-        before = found.cpu_seconds
-        with _step("build", found):
-            ready([bot], isolation, failed)
-        _keep_log(log, logs / BUILD_LOG)
-        if failed:
-            raise Unfit(failed[0].replace(str(log), BUILD_LOG))
-        if found.cpu_seconds - before > self._terms.build_seconds:
-            used = f"{found.cpu_seconds - before:.0f} s of processor time"
+        if not self._is_away:
+            self._check_room(bot.build_limits.scratch_mb)
+        with _step("build", found) as spent:
+            report = build_at(self._where, bot, tournament.form.isolation)
+            if self._is_away:
+                spent.cpu_seconds += report.cpu_seconds
+        if report.log:
+            _write_log(logs / BUILD_LOG, report.log)
+        if report.complaint:
+            raise Unfit(report.complaint)
+        if report.cpu_seconds > self._terms.build_seconds:
+            used = f"{report.cpu_seconds:.0f} s of processor time"
             raise Unfit(f"build: used {used}; {self._terms.build_seconds} s are the most here")
+
+    @property
+    def _is_away(self) -> bool:
+        """True if builds and matches are done on a cluster."""
+        return self._where.on != LOCAL
 
     def _check_room(self, megabytes: int) -> None:
         """Check that the reserve stays free on the disk of the cache, beside what a step may write there.
@@ -168,15 +173,18 @@ class MachineExaminer:
             where=self._where, isolation=tournament.form.isolation, seats=tournament.seats, at_once=1
         )
         folder = self._scratch / "starts"
-        with _step("starts", found), workers_kept():
+        with _step("starts", found) as spent, workers_kept():
             shutil.rmtree(folder, ignore_errors=True)
             (own, other), pool = setup.pool_for((bot, opponent))
             assert isinstance(own, SandboxedBot)  # noqa: S101 - neither has a key
             assert isinstance(other, SandboxedBot)  # noqa: S101
-            starts = _Starts(tournament, label, (own, other), pool, folder)
+            wait_seconds = WAIT_SECONDS if self._is_away else 0.0
+            starts = _Starts(tournament, label, (own, other), pool, folder, wait_seconds=wait_seconds)
             try:
                 starts.play()
             finally:
+                if self._is_away:
+                    spent.cpu_seconds += starts.cpu_seconds
                 starts.keep_logs(logs)
                 shutil.rmtree(folder, ignore_errors=True)
         starts.report(bot, found)
@@ -192,8 +200,11 @@ class _Starts:
         players: tuple[SandboxedBot, SandboxedBot],
         pool: WorkerPool[Any],
         folder: Path,
+        *,
+        wait_seconds: float,
     ) -> None:
         """Prepare starts; `players` are the bot and its opponent."""
+        self._wait_seconds = wait_seconds
         self._tournament = tournament
         self._label = label
         self._own, self._other = players
@@ -218,6 +229,12 @@ class _Starts:
                 self._sort(name, trial)
             if len(self._voids) > MOST_VOID:
                 raise MachineCannot(f"{len(self._voids)} starts were void: {self._voids[-1]}")
+
+    @property
+    def cpu_seconds(self) -> float:
+        """Processor time of all seats of all starts, as the referee counted it."""
+        results = [trial.result for trial in (*self.good, *self.failed) if trial.result is not None]
+        return sum(report.cpu_us or 0 for result in results for report in result.reports) / MICROSECONDS
 
     def keep_logs(self, logs: Path) -> None:
         """Keep what the bot printed in each start."""
@@ -274,7 +291,7 @@ class _Starts:
                     players_at(seat, self._own, self._other, tournament.seats),
                     seat,
                     label=self._label,
-                    seconds=policy.startup_ms / MILLISECONDS + seconds,
+                    seconds=policy.startup_ms / MILLISECONDS + seconds + self._wait_seconds,
                 )
             )
         trials = play_trials(orders, self._pool, self._folder, words=f"starting {self._label}")
@@ -336,22 +353,23 @@ def _match(trial: Trial, check: TrialSummary, opponent: str) -> MatchSummary:
     )
 
 
+class _Spent(Struct):
+    """What a step took on other machines."""
+
+    cpu_seconds: float = 0.0
+
+
 @contextmanager
-def _step(name: StepName, found: Findings) -> Iterator[None]:
+def _step(name: StepName, found: Findings) -> Iterator[_Spent]:
     """Add a step to the findings, with the times of the block and of the processes that ended in it."""
-    began, cpu = time.monotonic(), cpu_of_children()
+    began, cpu = time.monotonic(), children_cpu_seconds()
+    spent = _Spent()
     try:
-        yield
+        yield spent
     finally:
-        used = cpu_of_children() - cpu
+        used = children_cpu_seconds() - cpu + spent.cpu_seconds
         found.cpu_seconds += used
         found.steps.append(Step(name, round(time.monotonic() - began, 2), round(used, 2)))
-
-
-def cpu_of_children() -> float:
-    """Return the seconds of processor time of this process's ended children, and of theirs."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
 
 
 def _as_told(text: str, label: str) -> str:
@@ -362,7 +380,10 @@ def _as_told(text: str, label: str) -> str:
 def _keep_log(source: Path, target: Path) -> None:
     """Copy a log, at most `MOST_LOG_BYTES` of it."""
     with suppress(FileNotFoundError), open_regular(source, follow=False) as file:
-        content = file.read(MOST_LOG_BYTES)
-        with writing(target):
-            target.parent.mkdir(FOLDER_MODE, parents=True, exist_ok=True)
-            write_bytes_whole(target, content, 0o600)
+        _write_log(target, file.read(MOST_LOG_BYTES))
+
+
+def _write_log(target: Path, content: bytes) -> None:
+    with writing(target):
+        target.parent.mkdir(FOLDER_MODE, parents=True, exist_ok=True)
+        write_bytes_whole(target, content, 0o600)

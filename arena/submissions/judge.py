@@ -27,8 +27,9 @@ from arena.submissions.competition import Competition, NoMore, NotYet, OpenPart
 from arena.submissions.entering import OpenField, open_field
 from arena.submissions.examiner import Examiner, Findings, Unfit
 from arena.submissions.jobs import TOLD_AFTER, Job, about
-from arena.submissions.records import LATE_SECONDS, State, Submission, Submissions
+from arena.submissions.records import LATE_SECONDS, Submissions
 from arena.submissions.scrimmages import ScrimmagePlayer
+from arena.submissions.submission import State, Submission
 from arena.submissions.verdict import Verdict
 from arena.terminal import say
 from arena.tournament import (

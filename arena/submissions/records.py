@@ -4,37 +4,36 @@ A submission is received, unpacked, built, checked and entered; or refused, for 
 by its team. Each state has its time and an event with a text for the team.
 """
 
-import secrets
 import time
-from collections.abc import Callable, Collection
-from datetime import datetime, timedelta
+from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
-import msgspec
 from msgspec import Struct
 
-from arena.accounts import DAY, Account, Accounts, Database
+from arena.accounts import Account, Accounts, Database
 from arena.config import ServerTerms
 from arena.quantities import pluralise
 from arena.submissions.jobs import GOES_ON, Job, Jobs, Place, Queue, about
+from arena.submissions.quotas import Quota, Quotas
 from arena.submissions.store import SubmissionRefused, Upload, UploadStore, remove_others
-from arena.submissions.verdict import Verdict
-from referee.bot_folder import MEGABYTE
+from arena.submissions.submission import (
+    State,
+    Submission,
+    SubmissionTable,
+    new_public,
+    team_of,
+)
 from referee.display_text import printable, printable_name
 from referee.linux.files import read_regular
 
-State = Literal["received", "unpacked", "built", "checked", "entered", "refused", "withdrawn"]
-STATES: tuple[State, ...] = get_args(State)
-ENDED: frozenset[State] = frozenset({"entered", "refused", "withdrawn"})
 LONGEST_NOTE = 500
 LONGEST_FILENAME = 200
 LONGEST_REQUEST = 100
 LONGEST_TEXT = 2_000
 """Maximum characters of an event's text."""
 MOST_LOG_BYTES = 1_000_000
-REFUSED_KEPT_DAYS = 30
-"""Days for which the upload of a refused submission is kept."""
 YOUNG_SECONDS = 3_600.0
 """Seconds for which an upload without a submission stays."""
 TROUBLE = "the arena could not judge it"
@@ -42,65 +41,6 @@ REPORTED = f"{TROUBLE}; the host is told, and it will try again"
 LATE_SECONDS = 3_600.0
 """Seconds without a verdict after which the host is told of a submission."""
 LATE = "no verdict after {}: it waits in the queue, or the judge does not work"
-
-
-class Submission(Struct, frozen=True, kw_only=True):
-    """A submission. Texts are empty where there is nothing to say."""
-
-    id: int
-    public: str
-    """Name in addresses, which does not tell how many submissions there are."""
-    team: int
-    team_name: str
-    account_name: str
-    bot: str
-    """Label of the bot."""
-    note: str
-    upload: str
-    """Hash of the archive."""
-    size: int
-    """Bytes of the archive."""
-    filename: str
-    state: State
-    created: str
-    changed: str
-    counts: bool
-    """True if it counts against the quota of its day."""
-    published: bool
-    """True if its author lets everybody download it."""
-    restores: int | None
-    """Id of the submission whose upload it takes again."""
-    content: str
-    """Hash of the bot's folder."""
-    entered: str
-    """Label of the version in the ledger."""
-    verdict_json: str
-    failure: str
-    """Why the arena failed to judge it at the last attempt, for the host."""
-    attempts: int
-    """Number of attempts of the judge."""
-    removed: bool
-    """True if the upload was removed."""
-
-    @property
-    def verdict(self) -> Verdict | None:
-        """The judge's verdict; None: there is none yet."""
-        if not self.verdict_json:
-            return None
-        return msgspec.json.decode(self.verdict_json, type=Verdict)
-
-    @property
-    def is_over(self) -> bool:
-        """True if its state will not change any more, except by a withdrawal of the bot."""
-        return self.state in ENDED
-
-
-class SubmissionEvent(Struct, frozen=True):
-    """A step in the history of a submission."""
-
-    at: str
-    state: State
-    text: str
 
 
 class Receipt(Struct, frozen=True, kw_only=True):
@@ -113,58 +53,10 @@ class Receipt(Struct, frozen=True, kw_only=True):
     """Public name of an earlier submission of the same upload; empty: there is none."""
 
 
-class Quota(Struct, frozen=True, kw_only=True):
-    """What a team may still submit."""
-
-    used_today: int
-    per_day: int
-    in_flight: int
-    """Number of its submissions that are not judged yet."""
-    most_in_flight: int
-    disk_bytes: int
-    disk_most: int
-    resets: str
-    """Time at which a new day begins."""
-    seconds: int
-    """Seconds until then."""
-
-
-_COLUMNS = (
-    "SELECT s.id, s.public, s.team, t.name AS team_name, a.name AS account_name, s.bot, s.note, s.upload, u.size,"
-    " s.filename, s.state, s.created, s.changed, s.counts, s.published, s.restores,"
-    " coalesce(s.content, '') AS content, coalesce(s.entered, '') AS entered,"
-    " coalesce(s.verdict, '') AS verdict_json, coalesce(j.failure, '') AS failure,"
-    " coalesce(j.attempts, 0) AS attempts, u.removed IS NOT NULL AS removed"
-    " FROM submissions s JOIN teams t ON t.id = s.team JOIN accounts a ON a.id = s.account"
-    " JOIN uploads u ON u.hash = s.upload LEFT JOIN jobs j ON j.kind = 'submission' AND j.subject = s.id"
-)
 _ALIVE = "state NOT IN ('entered', 'refused', 'withdrawn')"
 
 
-def new_public() -> str:
-    """Return a new public name."""
-    return secrets.token_hex(8)
-
-
-def team_of(account: Account) -> tuple[int, str]:
-    """Return the number and the name of an account's team.
-
-    Raises:
-        SubmissionRefused: it has none.
-    """
-    if account.team is None:
-        raise SubmissionRefused("only members of a team can do this")
-    return account.team, account.team_name or ""
-
-
-def day_of(now: str) -> tuple[str, str]:
-    """Return the beginning and the end of the day of a time, in UTC."""
-    begin = datetime.fromisoformat(now).replace(hour=0, minute=0, second=0, microsecond=0)
-    end = begin + timedelta(seconds=DAY)
-    return begin.isoformat(timespec="milliseconds"), end.isoformat(timespec="milliseconds")
-
-
-class Submissions:
+class Submissions(SubmissionTable):
     """The submissions in a database. Methods raise `SubmissionRefused` if they refuse."""
 
     def __init__(
@@ -187,11 +79,12 @@ class Submissions:
             logs: the folder with the judge's logs, a folder for each submission.
             entries_until: returns the time until which bots may enter; None: to the end.
         """
+        super().__init__(database)
         self.jobs = Jobs(database)
         self.store = store
         self.terms = terms
         self.logs = logs
-        self._db = database
+        self._quotas = Quotas(database, terms, self.jobs, self)
         self._accounts = Accounts(database)
         self.competition = competition
         self._entries_until = entries_until
@@ -218,9 +111,9 @@ class Submissions:
             if (known := self._known(team, request, upload)) is not None:
                 return Receipt(submission=known, repeated=True, same_as=known.public)
             self._check_deadline(until)
-            self._check_quota(team)
-            self._check_disk(team, upload)
-            earlier = self._one("s.team = ? AND s.upload = ? ORDER BY s.id DESC", team, upload.hash)
+            self._quotas.check(team)
+            self._quotas.check_disk(team, upload)
+            earlier = self.first_where("s.team = ? AND s.upload = ? ORDER BY s.id DESC", team, upload.hash)
             self._db.update(
                 "INSERT INTO uploads (hash, size, created) VALUES (?, ?, ?)"
                 " ON CONFLICT (hash) DO UPDATE SET removed = NULL",
@@ -254,7 +147,7 @@ class Submissions:
         if request is not None and self._db.value(where, team, request):
             return
         self._check_deadline(self._entries_until())
-        self._check_quota(team)
+        self._quotas.check(team)
 
     def restore(self, submission: Submission, by: Account) -> Submission:
         """Submit the upload of an earlier version again; that does not count against the quota of the day."""
@@ -264,7 +157,7 @@ class Submissions:
         until = self._entries_until()
         with self._db.change():
             self._check_deadline(until)
-            self._check_in_flight(team)
+            self._quotas.check_in_flight(team)
             if submission.removed or not self.store.path(submission.upload).exists():
                 raise SubmissionRefused("its archive was removed, as older ones are: submit it again", "late")
             day = submission.created[:16].replace("T", " ")
@@ -336,51 +229,6 @@ class Submissions:
                 submission.team,
             )
 
-    def by_public(self, public: str) -> Submission | None:
-        """Return the submission with this public name, or None. Whose it is, the caller has to check."""
-        return self._one("s.public = ?", public)
-
-    def by_id(self, id_: int) -> Submission | None:
-        """Return the submission with this number, or None."""
-        return self._one("s.id = ?", id_)
-
-    def of_team(self, team: int, *, before: int | None = None, count: int = 50) -> list[Submission]:
-        """Return a team's submissions, the newest first; only those with an id before `before`."""
-        return self._some("s.team = ? AND s.id < ? ORDER BY s.id DESC LIMIT ?", team, before or 2**62, count)
-
-    def all(
-        self, *, states: Collection[State] = STATES, before: int | None = None, count: int = 100
-    ) -> list[Submission]:
-        """Return all teams' submissions in these states, the newest first."""
-        marks = ", ".join("?" * len(states))
-        where = f"s.state IN ({marks}) AND s.id < ? ORDER BY s.id DESC LIMIT ?"
-        return self._some(where, *states, before or 2**62, count)
-
-    def playing(self, team: int) -> Submission | None:
-        """Return the submission with which a team competes: the one that entered last; None if there is none."""
-        return self._one("s.team = ? AND s.state = 'entered' ORDER BY s.id DESC", team)
-
-    def published(self) -> dict[str, str]:
-        """Return the public names of the published submissions whose uploads are kept, by label of the version."""
-        rows = self._db.rows(
-            _Published,
-            "SELECT s.entered, s.public FROM submissions s JOIN uploads u ON u.hash = s.upload"
-            " WHERE s.published = 1 AND s.entered IS NOT NULL AND u.removed IS NULL ORDER BY s.id",
-        )
-        return {row.entered: row.public for row in rows}
-
-    def events(self, submission: Submission) -> list[SubmissionEvent]:
-        """Return a submission's history, in order."""
-        return self._db.rows(
-            SubmissionEvent,
-            "SELECT at, state, text FROM submission_events WHERE submission = ? ORDER BY id",
-            submission.id,
-        )
-
-    def change_number(self) -> int:
-        """Return a number that grows with each change of a submission, for pages that follow them."""
-        return int(self._db.value("SELECT max(id) FROM submission_events") or 0)
-
     def place(self, submission: Submission) -> Place | None:
         """Return a submission's place in the queue; None if it has been judged."""
         return self.jobs.place("submission", submission.id)
@@ -389,28 +237,9 @@ class Submissions:
         """Return the state of the queue."""
         return self.jobs.queue()
 
-    def counts_by_state(self) -> dict[State, int]:
-        """Return the number of submissions in each state."""
-        found: dict[State, int] = dict.fromkeys(STATES, 0)
-        for row in self._db.rows(_Count, "SELECT state, count(*) AS count FROM submissions GROUP BY state"):
-            found[row.state] = row.count
-        return found
-
     def quota(self, team: int) -> Quota:
         """Return what a team may still submit."""
-        now = self._db.now()
-        begin, end = day_of(now)
-        left = datetime.fromisoformat(end) - datetime.fromisoformat(now)
-        return Quota(
-            used_today=self._count("team = ? AND counts = 1 AND created >= ?", team, begin),
-            per_day=self.terms.submissions_per_day,
-            in_flight=self._in_flight(team),
-            most_in_flight=self.terms.in_flight,
-            disk_bytes=self._disk(team),
-            disk_most=self.terms.disk_mb * MEGABYTE,
-            resets=end,
-            seconds=int(left.total_seconds()) + 1,
-        )
+        return self._quotas.of(team)
 
     def log_names(self, submission: Submission) -> list[str]:
         """Return the names of the judge's logs of a submission."""
@@ -551,7 +380,7 @@ class Submissions:
     def withdraw_entered(self, team: int, by: Account | None, text: str) -> None:
         """Record that a team's bot no longer competes."""
         with self._db.change():
-            for found in self._some("s.team = ? AND s.state = 'entered'", team):
+            for found in self.where("s.team = ? AND s.state = 'entered'", team):
                 self._db.update(
                     "UPDATE submissions SET state = 'withdrawn', changed = ? WHERE id = ?",
                     self._db.now(),
@@ -570,94 +399,26 @@ class Submissions:
             The number of removed uploads and parts.
         """
         with self._db.change():
-            keep: set[str] = set()
-            for team in self._db.rows(_Team, "SELECT DISTINCT team FROM submissions"):
-                keep |= self._kept(team.team)
-            known = {row.hash for row in self._db.rows(_Hash, "SELECT hash FROM uploads WHERE removed IS NULL")}
-            for hash_ in known - keep:
-                self._db.update("UPDATE uploads SET removed = ? WHERE hash = ?", self._db.now(), hash_)
-            logs = self._db.rows(
-                _Public,
-                "SELECT s.public FROM submissions s JOIN uploads u ON u.hash = s.upload WHERE u.removed IS NULL",
-            )
-        remove_others(self.logs, {each.public for each in logs})
+            keep, logs = self._quotas.forget_old()
+        remove_others(self.logs, logs)
         # Files have the machine's time. The database's stays ahead of it for as long as a clock was once ahead.
         return self.store.sweep(keep, older_than=time.time() - YOUNG_SECONDS)
 
-    def _kept(self, team: int) -> set[str]:
-        """Return the hashes of a team's uploads that the rule keeps."""
-        month = self._db.after(-REFUSED_KEPT_DAYS * DAY)
-        keep: dict[str, None] = {}
-        kept_always: set[str] = set()
-        if (plays := self.playing(team)) is not None:
-            kept_always.add(plays.upload)
-        for found in self._some("s.team = ? ORDER BY s.id DESC", team):
-            if not found.is_over:
-                kept_always.add(found.upload)
-            elif len(keep) < self.terms.versions_kept and (found.state != "refused" or found.changed >= month):
-                keep[found.upload] = None
-        return kept_always | keep.keys()
-
     def _known(self, team: int, request: str | None, upload: Upload) -> Submission | None:
         """Return the submission that was received before for the same request or with the same waiting upload."""
-        if request is not None and (found := self._one("s.team = ? AND s.request = ?", team, request)) is not None:
+        if (
+            request is not None
+            and (found := self.first_where("s.team = ? AND s.request = ?", team, request)) is not None
+        ):
             if found.upload != upload.hash:
                 raise SubmissionRefused("the key of this request was used for another upload")
             return found
-        return self._one(f"s.team = ? AND s.upload = ? AND s.{_ALIVE}", team, upload.hash)
+        return self.first_where(f"s.team = ? AND s.upload = ? AND s.{_ALIVE}", team, upload.hash)
 
     def _check_deadline(self, until: str | None) -> None:
         now = datetime.fromisoformat(self._db.now())
         if until is not None and now > datetime.fromisoformat(until):
             raise SubmissionRefused(f"entries were taken until {until}", "closed")
-
-    def _check_quota(self, team: int) -> None:
-        quota = self.quota(team)
-        if quota.used_today >= quota.per_day:
-            submissions = pluralise(quota.per_day, "submission")
-            text = f"a team has {submissions} per day, and all of today's are used; a new day begins at 00:00 UTC"
-            raise SubmissionRefused(text, "quota", quota.seconds)
-        self._check_in_flight(team)
-
-    def _check_in_flight(self, team: int) -> None:
-        if (number := self._in_flight(team)) >= self.terms.in_flight:
-            seconds = self.queue().seconds or 60.0
-            submissions = pluralise(number, "submission")
-            raise SubmissionRefused(
-                f"{submissions} of yours {'is' if number == 1 else 'are'} not judged yet: wait for the verdict, or"
-                " withdraw one",
-                "quota",
-                int(seconds) + 1,
-            )
-
-    def _check_disk(self, team: int, upload: Upload) -> None:
-        """Check that a team's uploads have room for one more, without those that the rule does not keep."""
-        kept = self._kept(team) - {upload.hash}
-        size = upload.size
-        for row in self._db.rows(_Size, "SELECT hash, size FROM uploads WHERE removed IS NULL"):
-            if row.hash in kept:
-                size += row.size
-        if size > self.terms.disk_mb * MEGABYTE:
-            text = f"your uploads would take {size / MEGABYTE:.0f} MB, and a team has {self.terms.disk_mb} MB"
-            raise SubmissionRefused(f"{text}: make the archive smaller, or ask the host", "large")
-
-    def _in_flight(self, team: int) -> int:
-        """Return the number of a team's submissions that wait for a verdict, without those the arena failed at."""
-        return int(
-            self._db.value(
-                "SELECT count(*) FROM jobs WHERE kind = 'submission' AND team = ? AND ended IS NULL"
-                " AND failure IS NULL",
-                team,
-            )
-        )
-
-    def _disk(self, team: int) -> int:
-        found = self._db.value(
-            "SELECT sum(size) FROM uploads WHERE removed IS NULL"
-            " AND hash IN (SELECT upload FROM submissions WHERE team = ?)",
-            team,
-        )
-        return int(found or 0)
 
     def _insert(self, account: Account, upload: str, text: str, *, counts: bool, **columns: Any) -> Submission:
         """Record a submission with its job and its first event, whose text is given."""
@@ -695,39 +456,3 @@ class Submissions:
     def _job(self, submission: int) -> int | None:
         found = self._db.value("SELECT id FROM jobs WHERE kind = 'submission' AND subject = ?", submission)
         return None if found is None else int(found)
-
-    def _count(self, where: str, *values: Any) -> int:
-        return int(self._db.value(f"SELECT count(*) FROM submissions WHERE {where}", *values))  # noqa: S608 - constant
-
-    def _one(self, where: str, *values: Any) -> Submission | None:
-        return self._db.row(Submission, f"{_COLUMNS} WHERE {where} LIMIT 1", *values)
-
-    def _some(self, where: str, *values: Any) -> list[Submission]:
-        return self._db.rows(Submission, f"{_COLUMNS} WHERE {where}", *values)
-
-
-class _Count(Struct, frozen=True):
-    state: State
-    count: int
-
-
-class _Team(Struct, frozen=True):
-    team: int
-
-
-class _Published(Struct, frozen=True):
-    entered: str
-    public: str
-
-
-class _Hash(Struct, frozen=True):
-    hash: str
-
-
-class _Public(Struct, frozen=True):
-    public: str
-
-
-class _Size(Struct, frozen=True):
-    hash: str
-    size: int

@@ -25,13 +25,13 @@ from arena.quantities import pluralise
 from arena.schedule import SEED_BITS
 from arena.statistics import points
 from arena.submissions.competition import SCRIMMAGES, Competition, OpenPart
-from arena.submissions.examiner import cpu_of_children
 from arena.submissions.jobs import Job, Jobs, Place
-from arena.submissions.records import day_of, new_public, team_of
 from arena.submissions.store import SubmissionRefused, remove_others
+from arena.submissions.submission import day_of, new_public, team_of
 from arena.workers import Placement, PoolSetup
 from referee.bot_folder import BotFolder, BotFolderError, built_in, find_bot, folder_name
 from referee.display_text import did_you_mean, printable
+from referee.linux.processes import children_cpu_seconds
 
 ScrimmageState = Literal["queued", "playing", "played", "failed"]
 MOST_QUEUED = 3
@@ -320,7 +320,7 @@ class ScrimmagePlayer:
         scrimmage = self._scrimmages.by_id(job.subject)
         if scrimmage is None:
             return
-        cpu = cpu_of_children()
+        cpu = children_cpu_seconds()
         try:
             match = self._play(scrimmage)
         except SubmissionRefused as error:
@@ -330,7 +330,7 @@ class ScrimmagePlayer:
             why = reason.format_message() if isinstance(reason, click.ClickException) else repr(reason)
             self._scrimmages.fail(job, printable(why))
         else:
-            self._scrimmages.add_match(scrimmage, job, match, round((cpu_of_children() - cpu) * 1_000))
+            self._scrimmages.add_match(scrimmage, job, match, round((children_cpu_seconds() - cpu) * 1_000))
 
     def remove_old(self) -> int:
         """See `Scrimmages.remove_old`."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from arena.workers.api import PlayMatch, Roster, Worker, WorkerGoneError, WorkerPool, Workers
     from arena.workers.machine import (
+        BUILD_LOG,
         MAX_CONCURRENCY,
         cores,
         demand_room,
@@ -18,15 +19,15 @@ if TYPE_CHECKING:
         own_files,
         ready,
     )
-    from arena.workers.placement import LOCAL, Placement, PoolSetup
+    from arena.workers.placement import LOCAL, Placement, PoolSetup, build_at
     from arena.workers.pool import workers_kept
     from arena.workers.remote_seats import Hosting, RemoteSeats, open_listener
 
 _NAMES = {
     "api": {"PlayMatch", "Roster", "Worker", "WorkerGoneError", "WorkerPool", "Workers"},
-    "machine": {"MAX_CONCURRENCY", "cores", "demand_room", "keep_calibration", "matches_at_once"}
+    "machine": {"BUILD_LOG", "MAX_CONCURRENCY", "cores", "demand_room", "keep_calibration", "matches_at_once"}
     | {"own_content", "own_files", "ready"},
-    "placement": {"LOCAL", "Placement", "PoolSetup"},
+    "placement": {"LOCAL", "Placement", "PoolSetup", "build_at"},
     "pool": {"workers_kept"},
     "remote_seats": {"Hosting", "RemoteSeats", "open_listener"},
 }

@@ -4,6 +4,7 @@ import os
 import platform
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Annotated
@@ -27,6 +28,7 @@ from referee.bot_folder import (
 )
 from referee.host import files_allowed, files_needed, processes_left, processes_needed, too_long_for_sockets
 from referee.linux.files import read_regular, write_bytes_whole
+from referee.linux.processes import children_cpu_seconds
 from referee.sandbox import BuildError, Isolation, SandboxError, built, demand, is_built, kept_from, log_of
 
 ROOMS = ("schedule", "statistics", "regression")
@@ -72,6 +74,9 @@ def _shared_by_bots() -> list[Path]:
     return sorted(module for folder in (BUILT_IN, *packages) for module in folder.glob("*.py"))
 
 
+MAX_LOG_BYTES = 1_000_000
+BUILD_LOG = "build.log"
+"""Name of a build's log in its report."""
 MAX_CALIBRATION_BYTES = 64 * 1024
 MAX_CONCURRENCY = 100_000
 """Upper limit of concurrent matches and of processes, higher than any machine can run."""
@@ -187,6 +192,36 @@ def ready(
             failed[number] = error.format_message().removeprefix(f"{bot.given}: ")
             found.append(bot)
     return found
+
+
+class BuildReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of a build."""
+
+    complaint: str
+    """Why it failed; empty: it succeeded."""
+    log: bytes
+    """The start of what it printed."""
+    cpu_seconds: float
+
+
+def build_here(bot: BotFolder, isolation: Isolation) -> BuildReport:
+    """Build a bot on this machine, and report on it.
+
+    Raises:
+        MachineCannot: as `ready`.
+    """
+    before = children_cpu_seconds()
+    failed: dict[int, str] = {}
+    log = log_of(bot, isolation)
+    ready([bot], isolation, failed)
+    printed = b""
+    with suppress(OSError):
+        printed = read_regular(log, MAX_LOG_BYTES, follow=False)
+    return BuildReport(
+        complaint=failed.get(0, "").replace(str(log), BUILD_LOG),
+        log=printed,
+        cpu_seconds=children_cpu_seconds() - before,
+    )
 
 
 def _ready(bot: BotFolder, isolation: Isolation) -> BotFolder:

@@ -11,14 +11,15 @@ import trio
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
+from arena import event_loop
 from arena.errors import MachineCannot, WrongUse, errors_as_exits
 from arena.feed import FeedLine
 from arena.options import Seconds, option
 from arena.quantities import pluralise
 from arena.workers import machine
 from arena.workers.api import PlayMatch, Worker, WorkerPool
-from arena.workers.cluster import PATIENCE_SECONDS, Asked, Store, address_of, dask_for, open_cluster
-from arena.workers.machine import demand_room, ready
+from arena.workers.cluster import PATIENCE_SECONDS, Asked, Store, address_of, build_there, dask_for, open_cluster
+from arena.workers.machine import BuildReport, build_here, demand_room, ready
 from arena.workers.pool import open_pool
 from arena.workers.remote_seats import RemoteSeats
 from referee import sandbox
@@ -218,6 +219,18 @@ class PoolSetup:
             lack = f"{pluralise(processes, 'worker')} cannot each have a core: the arena may use {there}"
             raise WrongUse(f"{self.affinity}: {lack}; give --workers {there}, or fewer")
         return machine.own_cores(processes)
+
+
+def build_at(where: Placement, bot: BotFolder, isolation: Isolation) -> BuildReport:
+    """Build a bot at a place of matches, and report on it.
+
+    Raises:
+        MachineCannot: there is no space, no sandbox, or no worker for it.
+        Stopped: a signal arrived.
+    """
+    if where.on == LOCAL:
+        return build_here(bot, isolation)
+    return event_loop.run(partial(build_there, where.on, bot, isolation, patience=where.patience))
 
 
 def _players(

@@ -8,6 +8,7 @@ process in microseconds, and that of ended ones in hundredths of a second.
 import ctypes
 import math
 import os
+import resource
 import signal
 import threading
 import time
@@ -300,6 +301,12 @@ def _reap(children: list[int]) -> None:
     for child in children:
         with suppress(ChildProcessError):
             os.waitpid(child, os.WNOHANG)
+
+
+def children_cpu_seconds() -> float:
+    """Return the seconds of processor time of this process's ended children, and of theirs."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def be_nice(niceness: int) -> None:

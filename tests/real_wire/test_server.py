@@ -40,8 +40,10 @@ LADDER = ('format = "ladder"', "endless = true", 'results = "runs"')
 class Server:
     """`arena serve --play` of an endless ladder."""
 
-    def __init__(self, folder: Path, *more: str) -> None:
+    def __init__(self, folder: Path, *more: str, on: str = "local") -> None:
+        """`more`: further lines of its file; `on`: where it plays."""
         self.folder = folder
+        self._on = on
         self.file = write_tournament(folder / "cup.toml", ["mist_random", "mist_cautious"], *LADDER, *more)
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -69,7 +71,7 @@ class Server:
 
     @property
     def command(self) -> list[str]:
-        return [*ARENA, "serve", str(self.file), "--play", "--port", str(self.port)]
+        return [*ARENA, "serve", str(self.file), "--play", "--port", str(self.port), "--on", self._on]
 
     def answers(self) -> bool:
         try:

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import trio
 from msgspec import Raw
 from msgspec.structs import replace
@@ -23,13 +24,14 @@ from arena.terminal import say
 from arena.workers.api import Roster, Worker, WorkerGoneError
 from arena.workers.cluster import tasks
 from arena.workers.cluster.dask import SLOTS, DaskClient, SchedulerGoneError, Task, address_of, connected
-from arena.workers.cluster.transfer import Arrival, Asked, BotsGoneError, Ordered, packed_bot, received
-from arena.workers.machine import own_content
+from arena.workers.cluster.transfer import Arrival, Asked, BotsGoneError, BuildReply, Ordered, packed_bot, received
+from arena.workers.machine import BuildReport, own_content
 from arena.workers.protocol import Done, decoded, encoded, error_of, order
 from referee.bot_folder import BotFolder, BotFolderError
 from referee.display_text import printable
 from referee.host import AttemptResult, Plan
 from referee.log import SILENT, Logger
+from referee.sandbox import Isolation
 
 PATIENCE_SECONDS = 300
 """Seconds that the arena waits for a lost scheduler or for new workers, because a machine may restart."""
@@ -78,6 +80,27 @@ async def open_cluster(
     finally:
         with trio.CancelScope(shield=True):
             await cluster.leave()
+
+
+async def build_there(on: str, bot: BotFolder, isolation: Isolation, *, patience: float) -> BuildReport:
+    """Build a bot on a worker of the cluster at `dask://HOST:PORT`.
+
+    Raises as `open_cluster`, and:
+        MachineCannot: the worker was lost, or could not build.
+    """
+    asked = Asked(bots=(bot,), isolation=isolation, builds=False)
+    cluster = _Cluster(on, asked, None, patience, SILENT)
+    try:
+        async with trio.open_nursery() as nursery:
+            await nursery.start(cluster.serve)
+            reply = await cluster.build()
+            nursery.cancel_scope.cancel()
+    finally:
+        with trio.CancelScope(shield=True):
+            await cluster.leave()
+    if reply.report is None:
+        raise MachineCannot(f"--on {on}: {printable(reply.lack)}")
+    return reply.report
 
 
 class _Cluster:
@@ -139,6 +162,21 @@ class _Cluster:
                 await self._until_cut()
                 nursery.cancel_scope.cancel()
             self._say_gone()
+
+    async def build(self) -> BuildReply:
+        """Build the bot on any worker.
+
+        Raises:
+            MachineCannot: the worker was lost.
+        """
+        if not self._numbers:
+            raise MachineCannot(f"--on {self._on}: no worker is left to build on")
+        address = next(iter(self._numbers))
+        try:
+            words = await self._done(address, tasks.build, encoded(self._asked), slots=1)
+        except WorkerGoneError as gone:
+            raise MachineCannot(f"--on {self._on}: the worker that built is gone: {gone}") from None
+        return msgspec.msgpack.decode(words, type=BuildReply)
 
     async def leave(self) -> None:
         """End this arena's matches on all workers, and close the connection."""
@@ -352,7 +390,8 @@ class _Cluster:
                 if content not in contents:
                     raise RefusedError(f"asks for {printable(content[:100])}, which is no bot of these")
                 await self._ready(address, tasks.keep_bot, content, await self._archive(contents[content]))
-            await self._ready(address, tasks.make_ready, asked)
+            if self._asked.builds:
+                await self._ready(address, tasks.make_ready, asked)
         return arrival
 
     def _slots(self, info: dict[str, Any]) -> int:

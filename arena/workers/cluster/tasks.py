@@ -16,6 +16,7 @@ from itertools import count
 from pathlib import Path
 from threading import Event, Lock, Thread
 
+import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
@@ -24,6 +25,7 @@ from arena.workers.cluster.transfer import (
     Arrival,
     Asked,
     BotsGoneError,
+    BuildReply,
     Ordered,
     Store,
     arrived_bot,
@@ -31,7 +33,7 @@ from arena.workers.cluster.transfer import (
     returned,
     store_bot,
 )
-from arena.workers.machine import calibrated, own_content
+from arena.workers.machine import build_here, calibrated, own_content
 from arena.workers.protocol import Answer, Done, Order, decoded, encoded, failed, framed, take_frames
 from referee.bot_folder import BotFolder, is_whole
 from referee.host import SandboxedBot
@@ -192,6 +194,17 @@ def make_ready(asked: bytes) -> bytes:
     except Exception as error:  # noqa: BLE001 - returned, not raised: see above
         return encoded(str(error))
     return encoded(None)
+
+
+def build(asked: bytes) -> bytes:
+    """Take an `Asked` with one bot, build it in this machine's sandbox, and return the `BuildReply`."""
+    needs = decoded(asked, Asked)
+    (bot,) = needs.bots
+    try:
+        reply = BuildReply(report=build_here(arrived_bot(bot), needs.isolation))
+    except Exception as error:  # noqa: BLE001 - returned, not raised: see above
+        reply = BuildReply(lack=str(error) or repr(error))
+    return msgspec.msgpack.encode(reply)
 
 
 def play(ordered: bytes) -> bytes:

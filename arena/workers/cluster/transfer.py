@@ -20,6 +20,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from arena.errors import WrongUse
+from arena.workers.machine import BuildReport
 from arena.workers.protocol import Answer, Done, decoded, encoded
 from referee.bot_folder import (
     BotFolder,
@@ -47,6 +48,8 @@ class Asked(Struct, frozen=True, kw_only=True):
 
     bots: tuple[BotFolder, ...]
     isolation: Isolation
+    builds: bool = True
+    """False if workers need only have the bots, because one of them is to build them."""
 
 
 class Arrival(Struct, frozen=True, kw_only=True):
@@ -58,6 +61,14 @@ class Arrival(Struct, frozen=True, kw_only=True):
     """Calibrated number of concurrent matches of that machine; None if it was not calibrated."""
     missing: tuple[str, ...]
     """Content hashes of the bots that the worker lacks."""
+
+
+class BuildReply(Struct, frozen=True, kw_only=True):
+    """A worker's reply to a build."""
+
+    report: BuildReport | None = None
+    lack: str = ""
+    """Why the worker could not build, which is no fault of the bot."""
 
 
 class Ordered(Struct, frozen=True, kw_only=True):

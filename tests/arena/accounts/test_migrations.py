@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from arena.accounts.database import SCHEMA, TABLES, Database
 from arena.errors import WrongUse
-from arena.submissions.records import STATES
+from arena.submissions.submission import STATES
 from tests.arena.accounts.old_databases import SESSION, TOKEN, old_database
 from tests.arena.submissions.servers import Server
 

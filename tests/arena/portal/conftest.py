@@ -17,7 +17,7 @@ from arena.accounts import Account
 from arena.portal import Portal
 from arena.portal.visit import CSRF, SESSION
 from arena.submissions import Competition, ScrimmageMatch
-from arena.submissions.records import new_public
+from arena.submissions.submission import new_public
 from arena.tournament import LEDGER, TRANSCRIPTS
 from arena.web.cache import ServedCompetition
 from arena.web.events import Streams

@@ -7,9 +7,10 @@ from pathlib import Path
 from arena.accounts import Account, Accounts, Database
 from arena.submissions.competition import Competition
 from arena.submissions.judge import Judge, judge_lock
-from arena.submissions.records import Submission, Submissions
+from arena.submissions.records import Submissions
 from arena.submissions.scrimmages import ScrimmagePlayer, Scrimmages
 from arena.submissions.store import UploadStore
+from arena.submissions.submission import Submission
 from arena.tournament.ledger import Ledger
 from arena.tournament.notices import Notice
 from arena.tournament.results_folder import LEDGER

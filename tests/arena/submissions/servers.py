@@ -6,8 +6,9 @@ from pathlib import Path
 
 from arena.accounts import Account, Accounts, Database
 from arena.config import ServerTerms
-from arena.submissions.records import Submission, Submissions
+from arena.submissions.records import Submissions
 from arena.submissions.store import Upload, UploadStore
+from arena.submissions.submission import Submission
 
 MEGABYTE = 1024 * 1024
 

@@ -17,8 +17,8 @@ from arena import sqlite_file
 from arena.accounts import Database
 from arena.errors import MachineCannot
 from arena.submissions import entering
-from arena.submissions.records import ENDED
 from arena.submissions.store import SubmissionRefused
+from arena.submissions.submission import ENDED
 from arena.tournament.entries import keep_entry
 from arena.tournament.ledger import Ledger
 from tests.arena.submissions.judging import Court, begun_cup, versions
