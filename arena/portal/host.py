@@ -29,7 +29,7 @@ async def host_page(visit: Visit) -> Response:
         counts=await portal.in_thread(portal.submissions.counts_by_state),
         states=STATES,
         submissions=submissions,
-        stuck=[each for each in submissions if each.failure and each.state not in ENDED],
+        stuck=await portal.in_thread(portal.submissions.in_trouble),
         processes=await portal.in_thread(lambda: processes(portal.competition.server)),
         complaints=await portal.in_thread(lambda: server_complaints(portal.competition.server)),
         disk=await portal.in_thread(lambda: disk_of(portal.competition.server)),

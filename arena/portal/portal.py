@@ -28,6 +28,8 @@ LOOK_SECONDS = 1.0
 """Seconds between two looks for changes in the database."""
 MATCHES_SECONDS = 15.0
 """Minimum seconds between two renewals of pages because of matches, of which a ladder plays many."""
+HANGS_SECONDS = 5_400.0
+"""Seconds without a verdict after which the server reports a submission that the judge has not reported."""
 AnswerT = TypeVar("AnswerT")
 
 
@@ -141,8 +143,8 @@ class Portal:
             await trio.sleep(LOOK_SECONDS)
 
     async def _look(self) -> None:
-        # Also here, since a judge that hangs reports nothing.
-        await self.in_thread(self.submissions.report_late)
+        # A judge that works has reported it before, with a notice; one that hangs reports nothing.
+        await self.in_thread(lambda: self.submissions.report_late(HANGS_SECONDS))
         number = await self.in_thread(self.submissions.change_number)
         text = await self.in_thread(self._read_announcement)
         await self.show_published()

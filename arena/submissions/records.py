@@ -337,8 +337,8 @@ class Submissions(SubmissionTable):
             self._note(submission, "received", text)
             return told
 
-    def report_late(self) -> list[Submission]:
-        """Tell the host and the team of submissions without a verdict for `LATE_SECONDS`, once of each.
+    def report_late(self, seconds: float = LATE_SECONDS) -> list[Submission]:
+        """Tell the host and the team of submissions without a verdict for so long, once of each.
 
         They count against no quota then. Nothing is late while the host has paused the judge.
 
@@ -346,14 +346,23 @@ class Submissions(SubmissionTable):
             The submissions that were reported now.
         """
         with self._db.change():
-            late = self.jobs.late(self._db.after(-LATE_SECONDS), REPORTED)
+            late = self.jobs.late(self._db.after(-seconds), REPORTED)
             found = [each for each in map(self.by_id, late) if each is not None and not each.is_over]
-            why = LATE.format(about(LATE_SECONDS))
+            why = LATE.format(about(seconds))
             for each in found:
                 self.jobs.note_failure("submission", each.id, why)
                 self._db.update("UPDATE submissions SET counts = 0 WHERE id = ?", each.id)
                 self._report(each, why)
         return found
+
+    def in_trouble(self, count: int = 100) -> list[Submission]:
+        """Return the latest submissions that the arena failed to judge, or to enter again and again."""
+        return self.where(
+            "(j.failure IS NOT NULL AND j.ended IS NULL) OR (s.state = 'checked' AND EXISTS (SELECT 1 FROM"
+            " submission_events e WHERE e.submission = s.id AND e.text = ?)) ORDER BY s.id DESC LIMIT ?",
+            REPORTED,
+            count,
+        )
 
     def put_back(self, job: Job) -> None:
         """Let a job wait again that was stopped in order."""

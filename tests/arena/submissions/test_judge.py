@@ -13,6 +13,7 @@ from arena.errors import MachineCannot, Stopped, WrongUse
 from arena.submissions import scrimmages
 from arena.submissions.jobs import TOLD_AFTER
 from arena.submissions.judge import SAME, judge_lock
+from arena.submissions.records import REPORTED
 from arena.submissions.store import SubmissionRefused
 from tests.arena.cups import play_cup
 from tests.arena.submissions.judging import Court, begun_cup, versions
@@ -171,6 +172,24 @@ def test_an_upload_that_the_disk_has_lost_or_changed_is_the_arenas_failure(court
     court.submissions.retry(lost, court.member("Red Pandas"))
     court.judge_all()
     assert "entered" == court.now(lost).state
+
+
+def test_who_passed_and_cannot_be_entered_is_on_the_hosts_desk_until_it_is(
+    court: Court, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("a fault of the arena's")
+
+    found = court.submit("Red Pandas", "v1")
+    with monkeypatch.context() as patched:
+        patched.setattr(court.judge, "_write", fail)
+        for attempt in range(1, TOLD_AFTER + 1):
+            court.judge_all()
+            assert (attempt == TOLD_AFTER) == bool(court.submissions.in_trouble())
+    assert "checked" == court.now(found).state
+    assert (REPORTED, False) == (texts(court, found)[-1][1], "fault" in str(texts(court, found)))
+    court.judge_all()
+    assert ("entered", []) == (court.now(found).state, court.submissions.in_trouble())
 
 
 def test_transcripts_of_practice_are_kept_of_the_latest_and_of_those_that_are_not_over(

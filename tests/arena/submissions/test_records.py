@@ -144,6 +144,7 @@ def test_without_a_verdict_for_an_hour_the_host_and_the_team_are_told_once(tmp_p
         assert (False, True) == (now.counts, "no verdict after 60 min" in now.failure)
         assert REPORTED == server.submissions.events(found)[-1].text
         assert "judge failed" == server.accounts.audit_log()[0].action
+        assert [found.id] == [each.id for each in server.submissions.in_trouble()]
         assert server.submissions.jobs.take("judge") is not None
         server.submit(mia, b"3")
 
