@@ -101,7 +101,7 @@ def test_every_benchmark_is_in_the_module_that_is_listed_for_it() -> None:
 
 
 @pytest.mark.parametrize("arguments", ["nothing", "decision nothing", "--quick nothing"])
-def test_what_is_neither_is_refused(house: Path, arguments: str) -> None:
+def test_an_unknown_name_is_refused(house: Path, arguments: str) -> None:
     done = bench(house, arguments)
     assert (2, "") == (done.returncode, done.stdout)
     assert done.stderr.startswith("scripts/bench: there is no benchmark nothing; there are ")

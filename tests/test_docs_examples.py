@@ -149,17 +149,17 @@ def test_the_python_api_does_what_its_page_shows(
 
 class TestMessages:
     @each("json says")
-    def test_what_a_bot_says_is_understood(self, block: Block) -> None:
+    def test_client_messages_of_the_examples_are_understood(self, block: Block) -> None:
         for line in block.text.splitlines():
             assert json.loads(line)["type"] == type(decode_client_message(line.encode())).__struct_config__.tag
 
     @each("json hears")
-    def test_what_a_bot_hears_is_a_message_with_all_its_fields(self, block: Block) -> None:
+    def test_server_messages_of_the_examples_have_all_their_fields(self, block: Block) -> None:
         for line in block.text.splitlines():
             assert json.loads(line) == json.loads(encode(decode_server_message(line.encode())))
 
     @each("json feed")
-    def test_what_the_feed_tells_is_a_message_with_all_its_fields(self, block: Block) -> None:
+    def test_feed_messages_of_the_examples_have_all_their_fields(self, block: Block) -> None:
         for line in block.text.splitlines():
             assert json.loads(line) == json.loads(encode(msgspec.json.decode(line.encode(), type=FeedMessage)))
 

@@ -105,7 +105,7 @@ def test_every_word_of_a_game_is_there(site: Path, name: str) -> None:
         assert [] == [field for field in form.__struct_encode_fields__ if field not in shown]
 
 
-def test_what_is_typed_is_shown_as_it_is_typed(site: Path) -> None:
+def test_typed_text_is_shown_unchanged(site: Path) -> None:
     shown = text(site / "reference/commands.html")
     assert "--fault restart" in shown
     assert not re.search(r"[\u2013\u2014]\w", shown)

@@ -157,7 +157,7 @@ class TestTheFile:
             assert ("uses" in each) != ("run" in each)
             assert "uses" in each or "bash" == each["shell"]
 
-    def test_what_it_refers_to_is_there(self, action: dict[str, Any]) -> None:
+    def test_paths_that_it_refers_to_exist(self, action: dict[str, Any]) -> None:
         text = (ACTION / "action.yml").read_text()
         assert set(re.findall(r"inputs\.(\w+)", text)) == set(action["inputs"])
         ids = {each["id"] for each in action["runs"]["steps"] if "id" in each}
@@ -253,7 +253,7 @@ class TestPlay:
             "::error title=arena%3A head,file=my_bot/bot.py,line=21::SyntaxError: invalid syntax (bot.py:21)"
         ] == commands(done.stdout)
 
-    def test_what_bots_write_makes_no_command(self, github: GitHub) -> None:
+    def test_output_of_bots_makes_no_command(self, github: GitHub) -> None:
         place = {"bot": HOSTILE, "text": HOSTILE * 99, "file": HOSTILE, "line": 1}
         found = {"verdict": "rejected", "headline": HOSTILE, "answer": HOSTILE, "problems": [place] * 99}
         github.arena(f"echo {shlex.quote(HOSTILE)} >&2\n{says(found, code=1)}")

@@ -6,7 +6,7 @@ from tests.outputs import command_line
 from tests.outputs.comparison import compare
 
 
-def test_what_was_recorded_twice_is_the_same_and_a_changed_word_is_shown(tmp_path: Path) -> None:
+def test_two_recordings_are_the_same_and_a_changed_word_is_shown(tmp_path: Path) -> None:
     before, after = tmp_path / "before", tmp_path / "after"
     for folder in (before, after):
         command_line.record("help", folder / "command-line")

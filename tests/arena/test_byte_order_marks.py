@@ -53,7 +53,7 @@ def test_a_bots_manifest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert ("b", "1") == _identity(None, None)
 
 
-def test_what_is_wrong_with_a_bots_manifest_is_named_by_its_line(tmp_path: Path) -> None:
+def test_errors_in_a_bots_manifest_name_the_line(tmp_path: Path) -> None:
     (tmp_path / "bot.py").touch()
     marked(tmp_path / "bot.toml", BOT.replace('"python"', '"pythn"'))
     assert "bot.toml:3: command: " in complaint(lambda: find_bot(str(tmp_path)))

@@ -9,7 +9,7 @@ from arena import event_loop
 from arena.errors import Stopped
 
 
-def test_what_came_of_it_is_returned() -> None:
+def test_the_result_of_the_function_is_returned() -> None:
     async def play() -> str:
         await trio.lowlevel.checkpoint()
         return "won"

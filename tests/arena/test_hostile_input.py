@@ -70,7 +70,9 @@ PLACES: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("place", PLACES)
-def test_what_is_no_file_of_a_bounded_size_is_not_read(tmp_path: Path, reader: str, place: str) -> None:
+def test_paths_that_are_no_regular_file_of_a_bounded_size_are_not_read(
+    tmp_path: Path, reader: str, place: str
+) -> None:
     for name in ("f", "f.toml"):
         PLACES[place](tmp_path / name)
     result = arena(*(word.replace("FILE", str(tmp_path / "f")) for word in READERS[reader]))

@@ -75,7 +75,7 @@ def test_a_table_stays_a_table() -> None:
             assert printable_name(name) in lines[3]
 
 
-def test_what_is_in_progress_is_text() -> None:
+def test_names_in_a_progress_bar_are_shown_as_text() -> None:
     for name in ALL:
         screen, out = terminal()
         with Progress(Words(), console=screen) as bar:

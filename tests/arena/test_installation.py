@@ -44,7 +44,7 @@ def test_a_clone_tells_its_commit_and_whether_files_were_changed_since(clone: Pa
     assert f", commit {head(clone)}-dirty\n" in version()
 
 
-def test_what_was_written_counts(clone: Path) -> None:
+def test_the_commit_written_at_the_build_is_shown(clone: Path) -> None:
     (clone / "commit.txt").write_text("0123456789ab\n")
     assert ", commit 0123456789ab\n" in version()
 

@@ -81,7 +81,7 @@ def test_a_report_has_no_minus_zero(even: Digest) -> None:
     assert [] == MINUS_ZERO.findall(json.dumps([ratings_json(even), digest_json(even)]))
 
 
-def test_what_a_regression_test_found_has_no_minus_zero() -> None:
+def test_the_finding_of_a_regression_test_has_no_minus_zero() -> None:
     nothing = SprtState(SprtVerdict.UNDECIDED, 1, -0.001, (0, 0, 1, 0, 0))
     assert "LLR 0.00" in evidence(Sprt(), nothing)
     assert "difference +0.000" in evidence(Anytime(), AnytimeProgress(SprtVerdict.UNDECIDED, 1, -0.0001, 1.0, 1.0))

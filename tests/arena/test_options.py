@@ -146,7 +146,7 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(("game", "variant"), VARIANTS)
-def test_what_is_printed_can_be_given_back(game: str, variant: str, file: Path) -> None:
+def test_printed_options_can_be_passed_again(game: str, variant: str, file: Path) -> None:
     printed = arena("games", game, "--clock", "--variant", variant)
     assert clock_text(GAMES[game], variant) == printed.stdout
     file.write_text(printed.stdout)
@@ -175,7 +175,7 @@ def test_as_json_it_is_the_same_table() -> None:
         (("mist", "--clock", "--variant", "hell"), "--variant: mist has no 'hell'"),
     ],
 )
-def test_what_cannot_be_printed_is_refused(arguments: tuple[str, ...], said: str) -> None:
+def test_options_that_cannot_be_printed_are_refused(arguments: tuple[str, ...], said: str) -> None:
     printed = arena("games", *arguments)
     assert (2, f"arena: {said}") == (printed.exit_code, printed.stderr[: len(said) + 7])
 
@@ -282,7 +282,7 @@ def complaint(path: Path, game: str = "hive-mind", variant: str = "gauntlet") ->
 
 
 @pytest.mark.parametrize(("name", "variant"), sorted(EACH_VARIANT))
-def test_what_is_printed_is_the_setup_of_that_seed_and_can_be_given_back_unchanged(
+def test_the_printed_setup_is_that_of_the_seed_and_can_be_passed_again_unchanged(
     name: str, variant: str, tmp_path: Path
 ) -> None:
     printed = arena("games", name, "--setup", "--variant", variant, "--seed", "7")

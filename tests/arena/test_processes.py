@@ -20,7 +20,7 @@ def test_an_exception_ends_what_the_processes_are_at() -> None:
     assert time.monotonic() - began < 300
 
 
-def test_what_was_not_begun_is_left_undone() -> None:
+def test_calls_that_have_not_begun_are_cancelled() -> None:
     with process_pool(1) as pool:
         assert 2 == pool.submit(abs, -2).result()
         pool.submit(time.sleep, 0.2)

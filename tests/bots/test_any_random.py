@@ -35,7 +35,7 @@ def test_its_schema_is_what_the_arena_prints() -> None:
     assert json.loads(msgspec.json.encode(schema())) == json.loads(SCHEMA.read_text())
 
 
-def test_what_is_drawn_is_of_the_schema() -> None:
+def test_drawn_values_are_valid_under_the_schema() -> None:
     rng = Random(1)
     drawer = Drawer({"n": {"type": "integer", "minimum": 2, "maximum": 5}}, ["C3", "D7"], rng, trust={})
     form = {

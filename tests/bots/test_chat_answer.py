@@ -165,7 +165,7 @@ def test_the_table_has_sixty_forms_and_more() -> None:
 
 
 @pytest.mark.parametrize("answer", NO_ACTION)
-def test_what_is_no_action_is_not_read_as_one(answer: str) -> None:
+def test_text_that_is_no_action_is_not_read_as_one(answer: str) -> None:
     with pytest.raises(ParseError):
         read_answer("mist", "turn", answer)
 

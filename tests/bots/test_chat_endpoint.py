@@ -74,7 +74,7 @@ def test_a_request_holds_what_was_set_and_the_answer_its_tokens() -> None:
     assert {"model": "m", "messages": HELLO, "temperature": 0.5, "max_completion_tokens": 9} == request.body
 
 
-def test_what_may_pass_is_tried_again_as_soon_as_is_asked_for() -> None:
+def test_temporary_errors_are_retried_after_the_requested_time() -> None:
     answers = iter(
         [
             answer({}, status="429 Too Many Requests", more="retry-after: 0\r\n"),

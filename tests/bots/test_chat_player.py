@@ -91,7 +91,7 @@ class Seat:
         return [json.loads(each.text)["chat"] for each in self.said if isinstance(each, Note)]
 
 
-def test_what_cannot_be_read_is_told_and_answered_again() -> None:
+def test_an_unreadable_answer_is_reported_to_the_model_which_answers_again() -> None:
     model = Model("I place a piece\non C3.", "ACTION: J9", "Now then.\n**Action: `c3 f7`**\n")
     seat = Seat(model)
     assert {"cells": ["C3", "F7"]} == seat.open()

@@ -32,7 +32,7 @@ def test_a_banner_lacks_what_is_not_held() -> None:
     )
 
 
-def test_what_is_kept_of_banners_holds_for_the_true_ones() -> None:
+def test_the_stored_pairs_of_colours_include_the_true_banners() -> None:
     """By the views of a herald, at each of its windows, against what the reveal shows."""
     views: list[FightView] = []
 

@@ -65,14 +65,14 @@ def test_bits_count_the_layouts_that_fit_hints() -> None:
             assert bits.told_by(asked.looks, found) == pytest.approx(told_by(asked, fitting))
 
 
-def test_who_makes_an_odd_number_scores_and_who_makes_an_even_one_denies() -> None:
+def test_an_odd_number_of_shapes_scores_and_an_even_one_denies() -> None:
     front = Front(0, 1, doubles=True, blocks=True)
     alone, denied, doubled, three = (gain(3, over, front) for over in ([], [False], [True], [False, True]))
     assert (6, 3 * ENVY / 4, 6 * ENVY / 4 + 1) == (alone, denied, doubled)
     assert three == 3 - 2 * (3 * ENVY / 4)
 
 
-def test_what_seats_that_count_place_is_foreseen() -> None:
+def test_placements_of_counting_seats_are_predicted() -> None:
     """All of it would be, but a counter compares what shapes tell by a sample of layouts."""
     match = simulation.play("hive-mind", [BOTS["hive-mind"]["counter"]() for _ in range(5)], seed=2).match
     shown: HiveMindHostView = match.host_view()

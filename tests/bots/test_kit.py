@@ -181,7 +181,7 @@ class TestWhatABotIsGiven:
         play(Listener(), line, HELLO)
         assert ["welcome", 0, 1, 2] == heard
 
-    def test_what_closed_a_window_and_the_outcome_reach_the_bot(self) -> None:
+    def test_the_closing_of_a_window_and_the_outcome_reach_the_bot(self) -> None:
         heard: list[Any] = []
 
         class Listener(Bot[Any, Any]):
@@ -215,7 +215,7 @@ class TestRejected:
         # It gives up the window then: else this would last until the window's end.
         assert [(0, {"cells": ["Z9"]}, True), (0, {"cells": ["Z8"]}, True), (0, None, True)] == said
 
-    def test_what_was_accepted_before_stands_rather_than_the_default(self) -> None:
+    def test_an_action_accepted_before_is_used_rather_than_the_default(self) -> None:
         def decide(window: Window[Any]) -> Any:
             window.submit({"cells": ["A1"]})
             return {"cells": ["Z9"]}
@@ -238,7 +238,7 @@ class TestRejected:
     def test_other_refusals_are_not_answered(self, rejected: Rejected) -> None:
         assert len(actions(conversation(constant({}), opened(), rejected))) == 1
 
-    def test_what_the_kit_answers_is_in_the_log_the_first_few_times_and_then_counted(
+    def test_answers_of_the_kit_are_logged_the_first_few_times_and_then_counted(
         self, capsys: pytest.CaptureFixture[str]
     ) -> None:
         rounds = [message for window in range(5) for message in (opened(window), illegal(window))]
@@ -247,7 +247,7 @@ class TestRejected:
         assert "kit: window 2: rejected: no; the default is taken" == said[2]
         assert ["kit: window 3: the answer came too late", "kit: 5 windows answered by the kit in all"] == said[3:]
 
-    def test_what_the_referee_says_does_nothing_to_a_terminal(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_text_of_the_referee_cannot_control_a_terminal(self, capsys: pytest.CaptureFixture[str]) -> None:
         conversation(constant({}), opened(), Rejected(0, Refusal.ILLEGAL, "\x1b[2J" + "x" * 1_000))
         (line,) = capsys.readouterr().err.splitlines()
         assert line.startswith("kit: window 0: rejected: \\x1b[2Jxxx")
@@ -305,7 +305,7 @@ WIDE = {"cells": ["C3"] * 20_000}
 class TestTooLarge:
     """The referee would refuse it, or cut the line, and the author would not know where it came from."""
 
-    def test_what_decide_returns_is_refused_with_the_place_of_decide(self) -> None:
+    def test_an_invalid_result_of_decide_is_refused_with_the_place_of_decide(self) -> None:
         def decide(window: Window[Any]) -> Any:
             return WIDE
 
@@ -317,7 +317,7 @@ class TestTooLarge:
         assert 1 == len(line.heard)
 
     @pytest.mark.parametrize("how", ["submit", "say"])
-    def test_what_it_says_itself_is_refused_with_its_own_line(self, how: str) -> None:
+    def test_an_invalid_message_of_the_bot_itself_is_refused_with_its_own_line(self, how: str) -> None:
         def decide(window: Window[Any]) -> Any:
             window.submit(WIDE) if how == "submit" else window.say(Note("x" * 100_000))
 

@@ -79,7 +79,7 @@ def test_without_annotations_values_stay_plain(plain: Callable[..., Any]) -> Non
     assert (Any, Any) == types_of(FunctionBot(plain))
 
 
-def test_what_is_said_outright_goes_before_annotations() -> None:
+def test_an_explicit_view_type_goes_before_annotations() -> None:
     class Plain(Subscripted):
         view_type = Any
 
@@ -165,7 +165,7 @@ class TestErrors:
         assert "KeyError: 'lost'\n" in told
         assert '"default":{"cells":["E5"]}' in told
 
-    def test_what_other_methods_raise_is_told_too(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_errors_of_other_methods_are_reported_too(self, capsys: pytest.CaptureFixture[str]) -> None:
         class Deaf(Bot[Any, Any]):
             on_error = "default"
 
@@ -203,7 +203,7 @@ class TestErrors:
         conversation(once, opened(0), end)
         assert "kit: the bot raised once KeyError: 'lost'" == capsys.readouterr().err.splitlines()[-1]
 
-    def test_what_is_told_is_bounded(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_reports_of_errors_are_bounded(self, capsys: pytest.CaptureFixture[str]) -> None:
         def failing(window: Window[Any]) -> None:
             raise ValueError("x" * 100_000)
 

@@ -97,7 +97,7 @@ class Checked(Bot[MistView, MistEvent]):
 
 @each_variant
 @pytest.mark.parametrize("names", [("random", "hunter"), ("hunter", "random"), ("cautious", "random")])
-def test_what_is_held_for_certain_is_true_and_worlds_agree_with_it(variant: str, names: tuple[str, str]) -> None:
+def test_certain_knowledge_is_true_and_worlds_agree_with_it(variant: str, names: tuple[str, str]) -> None:
     for seed in range(cases(2, 4)):
         checked = [Checked(MIST_BOTS[name]) for name in names]
         play((lambda: checked[0], lambda: checked[1]), variant=variant, seed=seed)  # noqa: B023 - called at once

@@ -40,7 +40,7 @@ def test_sections_are_those_of_the_rules() -> None:
         assert expected == list(points(connections, been_node=frozenset()))
 
 
-def test_what_a_seat_was_is_any_place_of_the_map_that_goes_with_what_it_did() -> None:
+def test_a_seat_may_have_had_any_place_of_the_map_that_fits_its_action() -> None:
     rng = Random(2)
     for _ in range(100):
         targets = drawn(rng)

@@ -52,7 +52,7 @@ def test_one_that_speaks_by_lines_stands_behind_the_bridge(tmp_path: Path) -> No
         ('name = "b"\nversion = "1"\ncommand = 3\n', "bot.toml: "),
     ],
 )
-def test_what_bot_toml_does_not_say_is_said(tmp_path: Path, text: str, said: str) -> None:
+def test_fields_missing_in_bot_toml_are_named(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(SystemExit, match=said):
         command_of(bot(tmp_path, text))
 
@@ -99,7 +99,7 @@ def test_the_command_says_which_bot_is_not_there(bot: str, said: str) -> None:
     assert refused.stderr.startswith(f"arena: {said}")
 
 
-def test_what_is_no_regular_file_is_not_waited_for(tmp_path: Path) -> None:
+def test_a_path_that_is_no_regular_file_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "bot.toml")
     with pytest.raises(SystemExit, match=r"bot\.toml: is not a regular file"):
         command_of(tmp_path)

@@ -93,14 +93,14 @@ def test_a_window_that_the_bot_knows_is_not_shown_again() -> None:
     assert ([], [HELLO]) == hears(memory, Invited("t"), welcome("a", "b"), opened(0))
 
 
-def test_what_it_submitted_last_is_said_again() -> None:
+def test_the_last_submission_is_sent_again() -> None:
     memory = playing()
     for frame in (submit(0, 1), submit(0, 2)):
         assert frame == memory.say(frame)
     assert ([], [HELLO, submit(0, 2)]) == hears(memory, Invited("t"), welcome("a", "b"), opened(0))
 
 
-def test_what_it_took_back_is_taken_back_again() -> None:
+def test_an_undo_is_sent_again() -> None:
     memory = playing()
     undo = encode(Undo(window=0))
     for frame in (submit(0, 1), undo):
@@ -108,7 +108,7 @@ def test_what_it_took_back_is_taken_back_again() -> None:
     assert ([], [HELLO, undo]) == hears(memory, Invited("t"), welcome("a", "b"), opened(0))
 
 
-def test_that_the_host_had_its_last_word_already_is_not_the_bots_business() -> None:
+def test_an_answer_to_a_repeated_submission_is_not_passed_to_the_bot() -> None:
     memory = playing()
     memory.say(submit(0, 1))
     hears(memory, Invited("t"), welcome("a", "b"), opened(0))
@@ -117,7 +117,7 @@ def test_that_the_host_had_its_last_word_already_is_not_the_bots_business() -> N
     assert ([encode(illegal)], []) == hears(memory, illegal)
 
 
-def test_what_it_submitted_to_a_window_that_is_over_is_not_said_again() -> None:
+def test_a_submission_to_a_closed_window_is_not_sent_again() -> None:
     memory = playing()
     memory.say(submit(0, 1))
     hears(memory, opened(1))
@@ -147,7 +147,7 @@ def test_the_last_word_is_noticed_even_before_the_welcome() -> None:
     assert memory.over
 
 
-def test_what_neither_understands_is_passed_on() -> None:
+def test_unknown_messages_are_passed_on() -> None:
     memory = playing()
     assert ([b'{"type":"new"}'], []) == memory.hear(b'{"type":"new"}')
     assert b"nonsense" == memory.say(b"nonsense")
@@ -155,7 +155,7 @@ def test_what_neither_understands_is_passed_on() -> None:
     assert ([encode(accepted)], []) == hears(memory, accepted)
 
 
-def test_what_comes_of_saying_a_word_twice_is_not_counted_either() -> None:
+def test_consequences_of_a_repeated_message_are_not_counted() -> None:
     memory = playing()
     memory.say(submit(0, "x"))
     hears(memory, Rejected(0, Refusal.ILLEGAL, "no"), Invited("t"), welcome("a", "b"), opened(0))

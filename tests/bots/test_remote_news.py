@@ -91,7 +91,7 @@ def test_a_transcript_is_put_together_and_writes_over_no_other(tmp_path: Path) -
         ),
     ],
 )
-def test_what_is_no_transcript_is_not_written(frames: list[bytes], tmp_path: Path) -> None:
+def test_data_that_is_no_transcript_is_not_written(frames: list[bytes], tmp_path: Path) -> None:
     heard(News(tmp_path / "mine"), *frames)
     assert [] == [file for file in tmp_path.rglob("*") if file.is_file()]
 

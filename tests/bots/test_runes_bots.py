@@ -33,7 +33,7 @@ def test_the_walk_ends_at_legal_symbols_that_fit() -> None:
     assert {0} == {symbols.wrong(known, symbol) for symbol in drawn}
 
 
-def test_what_breaks_least_is_drawn_where_nothing_fits() -> None:
+def test_the_symbol_with_fewest_violations_is_drawn_if_none_fits() -> None:
     impossible = [lambda symbol: int(symbol[0] != 1), lambda symbol: int(symbol[0] != 2)]
     drawn = symbols.fitting(impossible, Random(1), walks=2, steps=500)
     assert {1} == {symbols.wrong(impossible, symbol) for symbol in drawn}

@@ -31,7 +31,7 @@ def test_a_line_that_is_too_long_is_passed_on_once_and_cut_so_that_it_is_refused
     assert [MAX_FRAME_BYTES + 1, 4] == [len(frame) for frame in frames]
 
 
-def test_what_has_no_end_when_the_program_ends_is_a_line_too() -> None:
+def test_an_unfinished_line_at_the_programs_end_is_a_line_too() -> None:
     lines = Lines()
     assert [] == list(lines.cut(b"last"))
     assert b"last" == lines.end()
@@ -62,7 +62,7 @@ def test_messages_go_to_the_referee_and_all_else_to_the_log_but_for_the_first_in
     ],
     ids=["a field is missing", "in another order", "too long", "hello"],
 )
-def test_what_is_meant_as_a_message_is_for_the_referee_to_judge(line: bytes) -> None:
+def test_lines_meant_as_messages_are_passed_to_the_referee(line: bytes) -> None:
     assert ([line], b"") == sorted_lines(Prints(), line)
 
 
@@ -83,7 +83,7 @@ def test_what_is_meant_as_a_message_is_for_the_referee_to_judge(line: bytes) -> 
         b"\xff\xfe{\x00",
     ],
 )
-def test_what_is_no_message_is_not_answered(line: bytes) -> None:
+def test_lines_that_are_no_messages_are_not_answered(line: bytes) -> None:
     prints = Prints()
     prints.quiet()
     assert [] == sorted_lines(prints, line)[0]
@@ -94,7 +94,7 @@ def test_a_byte_order_mark_is_passed_over() -> None:
     assert ([pause, pause], b"") == sorted_lines(Prints(), b"\xef\xbb\xbf" + pause, pause, b"\xef\xbb\xbf")
 
 
-def test_of_a_long_line_the_referee_gets_a_beginning_that_is_no_message() -> None:
+def test_the_referee_gets_the_start_of_a_long_line_which_is_no_message() -> None:
     line = b'{"type":"pause"}' + b" " * SHOWN_BYTES + b"x"
     ((shown,), _) = sorted_lines(Prints(), line)
     assert (SHOWN_BYTES + 3, False) == (len(shown), is_message(shown))
@@ -111,7 +111,7 @@ def test_a_flood_of_lines_is_told_by_its_bytes() -> None:
     assert 1 == len(sorted_lines(prints, *[b"x"] * (FREE_BYTES // LEAST_BYTES))[0])
 
 
-def test_what_it_prints_before_its_next_match_is_that_match_s_not() -> None:
+def test_output_before_the_next_match_does_not_belong_to_that_match() -> None:
     prints = Prints()
     prints.quiet()
     assert [] == sorted_lines(prints, b"the last one was hard")[0]

@@ -186,7 +186,7 @@ def test_a_cluster_that_cannot_play_is_told_how_to(file: Path, cluster: DaskClus
     assert f"has 2 threads for 8 matches; start it so: dask worker {address} --nthreads 8" in said
 
 
-def test_what_is_no_cluster_is_wrong_use(file: Path) -> None:
+def test_an_address_without_a_cluster_is_wrong_use(file: Path) -> None:
     def refused(*options: str) -> str:
         done = CliRunner().invoke(main, ["tournament", "--json", *options, str(file)])
         assert WRONG_USE == done.exit_code

@@ -75,7 +75,7 @@ def test_steps_are_chosen_by_words_in_the_words_order() -> None:
     assert [] == inside.chosen(steps, ["tournament"])
 
 
-def test_what_the_steps_test_is_there() -> None:
+def test_the_files_that_the_steps_test_exist() -> None:
     files = [word for step in STEPS.values() for word in step.command.split() if word.endswith(".py")]
     assert "tests/real_wire/test_kept_bots.py" in files
     assert all((HOUSE / file).is_file() for file in files)
@@ -124,7 +124,7 @@ def test_a_report_that_is_cut_is_left_out(tmp_path: Path) -> None:
     assert [{"user": "alice", "end": True}] == found
 
 
-def test_what_is_missing_is_named(tmp_path: Path) -> None:
+def test_missing_programs_are_named(tmp_path: Path) -> None:
     (tmp_path / "python3").symlink_to(sys.executable)
     ended = subprocess.run(
         ["/bin/sh", HOUSE / "scripts/try-vm"],

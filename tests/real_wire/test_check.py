@@ -59,7 +59,7 @@ def test_a_program_by_lines_that_dies_at_its_start_cannot_start_in_any_check(tmp
 
 
 @pytest.mark.slow
-def test_of_a_season_all_bots_are_checked_under_the_terms_of_its_first_stage(tmp_path: Path) -> None:
+def test_all_bots_of_a_season_are_checked_under_the_terms_of_its_first_stage(tmp_path: Path) -> None:
     stages = '[[stages]]\nname = "all"\n[[stages]]\nname = "final"\ntop = 2'
     bots = ["mist_random", "mist_hunter"]
     file = write_tournament(tmp_path / "league.toml", bots, 'isolation = "none"', stages)

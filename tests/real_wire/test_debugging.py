@@ -172,7 +172,7 @@ def test_a_bot_stays_as_long_as_its_author_looks_at_it(tmp_path: Path, transcrip
 
 
 @pytest.mark.slow
-def test_what_a_bot_leaves_behind_ends_with_it(tmp_path: Path, transcript: Path) -> None:
+def test_processes_that_a_bot_leaves_behind_end_with_it(tmp_path: Path, transcript: Path) -> None:
     """In the arena's own session, too. It holds standard output: what came late would not be waited for."""
     left = """\
 subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])"""

@@ -184,7 +184,7 @@ class TestEndpoint:
 
 
 class TestSubscribers:
-    def test_what_is_published_is_heard_in_order_under_its_topic(
+    def test_published_messages_are_received_in_order_under_their_topic(
         self, line: FeedLine, endpoint: str, subscribe: Subscribe
     ) -> None:
         subscriber = subscribe(endpoint)
@@ -195,7 +195,7 @@ class TestSubscribers:
             received(subscriber) for _ in range(100)
         ]
 
-    def test_what_was_published_last_is_still_handed_out(self, endpoint: str, subscribe: Subscribe) -> None:
+    def test_the_last_published_messages_are_still_delivered(self, endpoint: str, subscribe: Subscribe) -> None:
         subscriber = subscribe(endpoint)
         with open_feed(endpoint) as line:
             assert line is not None

@@ -73,7 +73,7 @@ def test_a_bot_that_works_among_its_own_children_is_at_fault(isolation: Isolatio
 @pytest.mark.slow
 @pytest.mark.parametrize(("main_ms", "beside"), [(1_000, 0), (1_000, BUSY), (8_000, BUSY)], indirect=["beside"])
 @pytest.mark.parametrize("way", SOME)
-def test_that_holds_in_longer_windows(
+def test_a_bot_is_at_fault_in_longer_windows_too(
     way: str, main_ms: int, beside: int, isolation: Isolation, tmp_path: Path
 ) -> None:
     assert_at_fault(way, found(way, main_ms, tmp_path, isolation))

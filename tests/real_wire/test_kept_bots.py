@@ -222,7 +222,7 @@ async def test_a_policy_of_fresh_processes_keeps_none(tmp_path: Path, series: Se
 
 
 @pytest.mark.parametrize("about", ["", "keeps = true\n[limits]\ncpu_seconds = 60"], ids=["silent", "budget"])
-async def test_who_does_not_say_that_it_can_or_has_a_budget_for_all_its_time_is_started_for_each(
+async def test_bots_without_keeps_or_with_a_total_budget_are_started_for_each_match(
     tmp_path: Path, series: Series, about: str
 ) -> None:
     bot = keeper(tmp_path / "bot", about=about)
@@ -307,9 +307,7 @@ async def test_the_most_memory_of_a_match_is_its_own(tmp_path: Path, series: Ser
     assert second is None or second < 100_000_000
 
 
-async def test_what_a_child_ran_out_of_in_an_earlier_match_ends_no_later_one(
-    tmp_path: Path, series: Series
-) -> None:
+async def test_a_childs_limit_in_an_earlier_match_ends_no_later_one(tmp_path: Path, series: Series) -> None:
     child = "subprocess.run([sys.executable, '-c', 'len(bytes(10**9) + bytes(10**9))'])"
     bot = keeper(
         tmp_path / "bot",
@@ -339,7 +337,9 @@ async def test_a_bot_that_was_started_again_in_a_match_does_not_stay(tmp_path: P
     ],
     ids=["leaves", "does not come back", "leaves too much", "leaves too deep", "says too much"],
 )
-async def test_who_is_not_as_it_began_is_started_afresh(tmp_path: Path, series: Series, over: str) -> None:
+async def test_a_bot_that_has_changed_its_state_is_started_again(
+    tmp_path: Path, series: Series, over: str
+) -> None:
     bot = keeper(
         tmp_path / "bot", deciding="self.session = window", over=over, about="keeps = true\n[limits]\nfiles = 512"
     )
@@ -350,7 +350,7 @@ async def test_who_is_not_as_it_began_is_started_afresh(tmp_path: Path, series: 
 
 
 @pytest.mark.parametrize("warm", [True, False])
-async def test_who_comes_back_and_leaves_at_once_harms_no_match(
+async def test_a_bot_that_reconnects_and_leaves_at_once_harms_no_match(
     tmp_path: Path, series: Series, *, warm: bool
 ) -> None:
     """Its process has ended, and its log is closed, while the other's end is waited for."""
@@ -386,9 +386,7 @@ async def test_nothing_is_left_of_the_place_of_a_bot_that_does_not_stay(
             await trio.sleep(0.01)
 
 
-async def test_what_a_bot_says_when_its_match_is_over_is_held_against_no_match(
-    tmp_path: Path, series: Series
-) -> None:
+async def test_messages_after_the_end_of_a_match_count_in_no_match(tmp_path: Path, series: Series) -> None:
     over = "[self.session.say(Note(str(n))) for n in range(150)], self.session.say(Submit(window=5, action=None))"
     bot = keeper(tmp_path / "bot", deciding="self.session = window", over=over)
     matches = [await series.play(bot) for _ in range(3)]
@@ -396,7 +394,7 @@ async def test_what_a_bot_says_when_its_match_is_over_is_held_against_no_match(
     assert [0] * 3 == [each.result.refused[0] for each in matches]
 
 
-async def test_who_waits_is_frozen(tmp_path: Path, series: Series) -> None:
+async def test_a_waiting_bot_is_frozen(tmp_path: Path, series: Series) -> None:
     spin = "threading.Thread(target=lambda: [None for _ in iter(int, 1)], daemon=True).start()"
     bot = keeper(tmp_path / "bot", deciding=f"if self.matches == 1: {spin}")
     await series.play(bot)

@@ -319,7 +319,7 @@ def test_a_worker_that_is_killed_is_told_of_while_the_rest_goes_on_and_afterward
 
 
 @pytest.mark.slow
-def test_what_the_bots_of_a_killed_worker_had_started_is_ended_by_the_arena(tmp_path: Path) -> None:
+def test_the_arena_ends_processes_of_the_bots_of_a_killed_worker(tmp_path: Path) -> None:
     file = cup(tmp_path / "cup", FEW_MATCHES)
     for name in ("one", "two"):
         (file.parent / name / "bot.py").write_text(LEAVES_BEHIND + BOT)

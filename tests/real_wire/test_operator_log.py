@@ -124,7 +124,7 @@ def test_a_log_that_cannot_be_written_is_wrong_use() -> None:
     assert "arena: --log /nowhere/log: cannot be written: No such file or directory\n" == ended.stderr
 
 
-def test_why_a_command_ended_is_in_the_log(tmp_path: Path) -> None:
+def test_the_reason_for_a_commands_end_is_in_the_log(tmp_path: Path) -> None:
     ended = invoke("match", "mist", "mist_random", "--log", tmp_path / "log")
     assert 2 == ended.exit_code
     (line,) = read(tmp_path / "log")

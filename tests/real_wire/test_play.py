@@ -89,7 +89,7 @@ async def test_a_match_whose_bots_end_with_what_they_were_forked_from_is_void(tm
     assert (await played(plan(), sandboxed("mist_random", "mist_random"), tmp_path / "next")).void is None
 
 
-async def test_what_a_bot_writes_is_kept_beside_the_transcript_and_bounded(tmp_path: Path) -> None:
+async def test_output_of_a_bot_is_stored_beside_the_transcript_and_bounded(tmp_path: Path) -> None:
     players = [SandboxedBot(bad_bot(tmp_path, "talker")), SandboxedBot(bad_bot(tmp_path, "crash"))]
     result = await played(plan(max_turns=6, main_ms=500), players, tmp_path)
     assert result.reports[0].unlogged_bytes > 0 == result.reports[1].unlogged_bytes
@@ -127,7 +127,7 @@ def circles() -> Iterator[Callable[[], set[str]]]:
     gc.unfreeze()
 
 
-async def test_of_a_match_that_has_ended_nothing_waits_for_the_collector_of_garbage(
+async def test_an_ended_match_leaves_nothing_for_the_garbage_collector(
     tmp_path: Path, circles: Callable[[], set[str]]
 ) -> None:
     """It would come late: what long matches leave is old by then."""

@@ -110,7 +110,9 @@ async def test_a_sleeper_is_charged_a_tenth_and_a_worker_all_its_threads_and_pro
     assert all(80 <= each < 300 for each in worked), worked
 
 
-async def test_who_is_never_done_is_out_of_time_long_before_the_walls_limit(tmp_path: Path) -> None:
+async def test_a_bot_that_computes_without_end_runs_out_of_time_long_before_the_limit_of_wall_time(
+    tmp_path: Path,
+) -> None:
     clock = ClockTable(kind="cpu", main_ms=200, wall_factor=100)
     with trio.fail_after(15):
         parts = await charged(tmp_path, "strict", clock, NEVER_DONE, SLEEPS)

@@ -99,7 +99,7 @@ class TestKeys:
         connection.close()
         assert not door.line.connected
 
-    async def test_who_takes_us_for_another_host_does_not_get_in(self, client: Client, door: Door) -> None:
+    async def test_a_bot_that_expects_another_host_key_does_not_get_in(self, client: Client, door: Door) -> None:
         client(door.lobby.endpoint, new_pair().public, door.bot)
         assert "expects a different host key" in await door.turned_away()
         assert not door.line.connected
@@ -138,7 +138,7 @@ class TestKeys:
 
 
 class TestStrangers:
-    async def test_who_says_nothing_or_half_a_greeting_is_closed_in_time(
+    async def test_a_connection_with_no_or_half_a_greeting_is_closed_in_time(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(remote, "HANDSHAKE_SECONDS", 0.2)
@@ -188,7 +188,9 @@ class TestStrangers:
         connection.close()
         assert await door.turned_away()
 
-    async def test_who_is_in_and_speaks_before_it_is_invited_is_cut_off(self, client: Client, door: Door) -> None:
+    async def test_a_bot_that_sends_before_its_invitation_is_disconnected(
+        self, client: Client, door: Door
+    ) -> None:
         connection, bot = await by_hand(door)
         connection.send(bot.message(b"hello?"))
         await ended(connection)
@@ -237,7 +239,7 @@ class TestWhoIsIn:
         assert isinstance(door.line.receive_nowait(), HandedOver), "the host's clock does not wait for it"
         connection.close()
 
-    async def test_what_had_arrived_is_there_after_settle_and_bears_the_time_of_the_last_look(
+    async def test_frames_that_had_arrived_are_there_after_settle_with_the_time_of_the_last_look(
         self, door: Door
     ) -> None:
         connection, bot = await begun_by_hand(door)

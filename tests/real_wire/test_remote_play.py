@@ -289,7 +289,7 @@ def test_host_and_author_play_a_match_by_their_two_commands_and_its_reports_say_
 @pytest.mark.parametrize(
     ("changed", "why"), [({"ponder": False}, "cannot be kept from thinking"), ({}, "there is no line")]
 )
-async def test_what_cannot_be_had_with_a_remote_seat_is_refused(
+async def test_options_that_a_remote_seat_cannot_have_are_refused(
     tmp_path: Path, changed: dict[str, object], why: str, door: Door
 ) -> None:
     if not changed:

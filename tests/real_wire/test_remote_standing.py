@@ -56,7 +56,7 @@ async def test_one_connection_serves_match_after_match(door: Door, client: Clien
     assert 0 == door.line.cuts
 
 
-async def test_what_was_said_to_the_last_match_is_no_word_of_the_next(door: Door, client: Client) -> None:
+async def test_messages_to_the_last_match_do_not_reach_the_next(door: Door, client: Client) -> None:
     socket = await in_a_match(door, client)
     socket.send(b"unread in the last match")
     with trio.fail_after(30):
@@ -71,7 +71,7 @@ async def test_what_was_said_to_the_last_match_is_no_word_of_the_next(door: Door
 
 
 @pytest.mark.parametrize("length", [1, 100 * remote.MOST_HELLO_BYTES // 2])
-async def test_who_says_too_much_between_two_matches_is_cut_off(
+async def test_a_bot_that_sends_too_much_between_two_matches_is_disconnected(
     length: int, door: Door, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(remote, "MOST_SAID", 49)
@@ -83,7 +83,7 @@ async def test_who_says_too_much_between_two_matches_is_cut_off(
     assert 1 == door.line.cuts
 
 
-async def test_who_was_hung_up_on_comes_back_for_the_next_match(door: Door, client: Client) -> None:
+async def test_a_disconnected_bot_comes_back_for_the_next_match(door: Door, client: Client) -> None:
     socket = await in_a_match(door, client)
     door.line.hang_up()
     await door.line.rest()
@@ -121,7 +121,7 @@ async def test_a_line_is_away_from_its_connections_end_on(door: Door, client: Cl
     assert before <= door.line.away_since <= trio.current_time()
 
 
-async def test_what_was_said_between_two_matches_is_told_once_it_has_left(door: Door) -> None:
+async def test_messages_between_two_matches_are_reported_once_the_bot_has_left(door: Door) -> None:
     door.line.begin(door.bell, "one")
     connection, _ = await by_hand(door)
     with connection:

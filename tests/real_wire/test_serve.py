@@ -132,7 +132,7 @@ def test_a_port_that_is_taken_is_said_to_be_so(results: Path, serving: Serving) 
         (["--feed", "tcp://x", "."], "is neither ipc://PATH nor tcp://ADDRESS:PORT"),
     ],
 )
-def test_what_cannot_be_served_is_refused_in_one_line(
+def test_a_folder_that_cannot_be_served_is_refused_in_one_line(
     tmp_path: Path, arguments: list[str], why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

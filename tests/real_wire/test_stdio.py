@@ -94,7 +94,7 @@ async def test_a_shell_script_plays_a_match(tmp_path: Path, isolation: Isolation
     assert {} == refused(result)
 
 
-async def test_what_is_no_message_goes_to_the_log_and_is_counted_once_a_window(tmp_path: Path) -> None:
+async def test_lines_that_are_no_messages_go_to_the_log_and_count_once_per_window(tmp_path: Path) -> None:
     bot = shell_bot(tmp_path / "sh", f"echo garbage; head -c 300000 /dev/zero | tr '\\0' x; echo; {PLACES}")
     result = await against_random(bot, tmp_path)
     assert (Conduct.OK, 0) == (result.conduct[0], result.defaults[0])

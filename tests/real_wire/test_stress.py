@@ -46,7 +46,7 @@ def test_levels_that_are_none_are_named(levels: str) -> None:
     assert result.stderr.startswith("arena: --levels: ")
 
 
-def test_what_is_kept_as_safe_is_the_default_on_this_machine_alone(
+def test_the_stored_safe_level_is_the_default_on_this_machine_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(machine, "cache_folder", lambda: tmp_path / "cache")

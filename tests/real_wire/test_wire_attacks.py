@@ -122,7 +122,7 @@ class TestHalfClosed:
             await seat.frame()
         await serves(seat, bot(seat.line.endpoint))
 
-    async def test_what_comes_together_with_the_end_is_read(self, seat: Seat) -> None:
+    async def test_bytes_that_arrive_with_the_end_are_read(self, seat: Seat) -> None:
         """Before the referee has looked even once: the greeting, words, and half a message."""
         for n in range(20):
             with raw_pair(seat.line.path) as connection:
@@ -160,7 +160,7 @@ class TestGreeting:
         ],
         ids=["1.0", "2.0", "mechanism", "push", "hasty", "huge command", "huge message", "no kind"],
     )
-    async def test_what_is_no_zmtp_3_of_a_pair_socket_is_hung_up_on(
+    async def test_a_peer_that_is_no_zmtp_3_pair_socket_is_disconnected(
         self, seat: Seat, bot: Bot, said: bytes
     ) -> None:
         with raw_connection(seat.line.path) as connection:

@@ -71,7 +71,7 @@ async def test_the_loop_rests_while_somebody_waits_to_be_let_in(
             waits.close()
 
 
-async def test_what_was_said_before_a_line_is_turned_to_another_match_is_heard_there(seat: Seat) -> None:
+async def test_frames_before_a_line_moves_to_another_match_are_received_there(seat: Seat) -> None:
     with raw_pair(seat.line.path) as connection:
         connection.sendall(raw_frame(b"early"))
         with trio.fail_after(60):

@@ -60,7 +60,7 @@ async def test_a_timed_frame_for_a_bot_that_is_not_there_is_said_handed_over_and
     assert b"welcome" == await hear(socket)
 
 
-async def test_what_is_forgotten_is_never_sent(seat: Seat, bot: Bot) -> None:
+async def test_forgotten_frames_are_never_sent(seat: Seat, bot: Bot) -> None:
     seat.line.send(b"old event")
     seat.line.send(b"old window", timed=True)
     seat.line.forget_unsent()
@@ -125,7 +125,7 @@ async def test_a_bot_that_connects_without_end_gets_no_other_connection(
         assert b"still in" == await seat.frame()
 
 
-async def test_what_a_bot_said_before_it_went_still_arrives(seat: Seat) -> None:
+async def test_frames_of_a_bot_that_has_left_still_arrive(seat: Seat) -> None:
     frames = [b"%d" % n + bytes(1_000) for n in range(INBOX_FRAMES)]
     with raw_pair(seat.line.path) as connection:
         connection.sendall(b"".join(map(raw_frame, frames)))
@@ -151,7 +151,7 @@ async def test_and_what_it_said_is_heard_although_it_takes_nothing_any_more(seat
     assert b"last words" == await seat.frame()
 
 
-async def test_what_one_bot_was_to_be_told_the_next_one_does_not_hear(seat: Seat, bot: Bot) -> None:
+async def test_frames_for_one_bot_do_not_reach_the_next_one(seat: Seat, bot: Bot) -> None:
     with raw_pair(seat.line.path) as connection:
         connection.sendall(raw_frame(b"hello"))
         await seat.frame()

@@ -168,7 +168,7 @@ async def slept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, waits: float
         return began, probe.came, probe.looked
 
 
-async def test_what_woke_the_loop_came_before_it_waited_for_a_processor(
+async def test_a_frame_that_woke_the_loop_is_stamped_before_the_wait_for_a_processor(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, came, looked = await slept(tmp_path, monkeypatch, waits=0.004)

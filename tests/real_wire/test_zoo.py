@@ -148,7 +148,7 @@ def test_every_bad_bot_has_its_line_in_the_table() -> None:
     assert files == {*TABLE, zoo.SHARED, held_up.NAME}
 
 
-def test_what_differs_between_two_matches_but_in_times_is_seen(tmp_path: Path) -> None:
+def test_differences_between_two_matches_other_than_times_are_seen(tmp_path: Path) -> None:
     """Else no comparison here would prove anything."""
     played = EXAMPLE.read_text()
     later, other = tmp_path / "later", tmp_path / "other"
@@ -184,7 +184,7 @@ async def test_a_bad_bot_is_named_rightly_and_harms_nobody(
 
 
 @pytest.mark.slow
-async def test_who_comes_again_and_again_is_named_rightly_and_harms_nobody(
+async def test_a_bot_that_reconnects_again_and_again_is_named_rightly_and_harms_no_other(
     isolation: Isolation, tmp_path: Path
 ) -> None:
     """Twenty hellos and their answers take seconds beside busy processors."""
@@ -269,7 +269,7 @@ async def against_hog(name: str, folder: Path, isolation: Isolation, main_ms: in
     ("main_ms", "windows"), [(300, 2), (1_000, 2), pytest.param(8_000, 1, marks=pytest.mark.slow)]
 )
 @pytest.mark.parametrize("name", HOGS)
-async def test_who_makes_the_referee_late_pays_for_it_and_nobody_else_does(
+async def test_only_the_bot_that_makes_the_referee_late_is_charged_for_it(
     name: str, main_ms: int, windows: int, isolation: Isolation, tmp_path: Path
 ) -> None:
     with trio.fail_after(120):

@@ -143,6 +143,6 @@ def test_where_there_is_no_log_nothing_is_logged() -> None:
 
 
 @pytest.mark.parametrize("path", ["/nowhere/log", "/proc", "/dev/null/log"])
-def test_what_cannot_be_written_is_said_at_once(path: str) -> None:
+def test_an_unwritable_log_is_reported_at_once(path: str) -> None:
     with pytest.raises(OSError, match="directory"):
         opened(path)

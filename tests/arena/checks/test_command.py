@@ -156,7 +156,9 @@ def test_a_field_with_a_bot_that_cannot_start_is_no(monkeypatch: pytest.MonkeyPa
         (("cup.toml",), "cup.toml:1: broken: 'perhaps': Invalid enum value 'perhaps'; there are stop, leave-out"),
     ],
 )
-def test_what_cannot_be_is_refused(monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], said: str) -> None:
+def test_impossible_requests_are_refused(
+    monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], said: str
+) -> None:
     Path("cup.toml").write_text('broken = "perhaps"\ngame = "mist"\nbots = ["mist_random", "mist_hunter"]\n')
     play = Field()
     ended = arena(monkeypatch, play, "check", *words)
@@ -210,7 +212,7 @@ class OneSided(Field):
 
 
 @pytest.mark.parametrize(("winner", "word"), [("mist_hunter", "better"), ("mist_random", "worse")])
-def test_what_is_clear_is_said_to_be(monkeypatch: pytest.MonkeyPatch, winner: str, word: str) -> None:
+def test_a_clear_difference_is_reported_as_such(monkeypatch: pytest.MonkeyPatch, winner: str, word: str) -> None:
     shown = arena(monkeypatch, OneSided(winner), "check", "mist_hunter", "--matches", "30").stdout
     [line] = [line for line in shown.splitlines() if line.startswith("mist: ")]
     assert line.startswith(f"mist: mist_hunter is {word} than mist_random (")

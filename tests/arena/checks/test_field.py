@@ -88,7 +88,7 @@ def test_one_is_left_out_as_if_the_file_did_not_name_it(file: Path) -> None:
     assert ["mist_random", "mist_cautious"] == [each["bot"] for each in told["bots"]]
 
 
-def test_who_was_left_out_stays_so_and_nobody_is_checked_again(file: Path) -> None:
+def test_bots_left_out_stay_out_and_no_bot_is_checked_again(file: Path) -> None:
     file.write_text(LEAVE_OUT)
     first = playing(file, Field(broken=["mist_hunter"]))
     again = Field()
@@ -111,7 +111,7 @@ def test_two_must_be_left(file: Path) -> None:
     assert f"{file}: {said}" == caught.value.format_message()
 
 
-def test_who_comes_after_a_head_does_not_become_one(file: Path) -> None:
+def test_a_bot_after_the_heads_does_not_become_a_head(file: Path) -> None:
     file.write_text(LEAVE_OUT + 'format = "gauntlet"\n')
     with pytest.raises(WrongUse) as caught:
         playing(file, Field(broken=["mist_random"]))

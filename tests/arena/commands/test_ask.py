@@ -147,7 +147,7 @@ def test_a_file_that_would_fill_memory_is_not_read(tmp_path: Path) -> None:
         (("mist_hunter", PATH, "--seat", "2"), f"{PATH}: line 1: which seat? The seats are 0 to 1"),
     ],
 )
-def test_what_cannot_be_asked_is_said_in_one_line(arguments: tuple[str | Path, ...], why: str) -> None:
+def test_an_impossible_question_is_refused_in_one_line(arguments: tuple[str | Path, ...], why: str) -> None:
     assert why == refused(*arguments)
 
 

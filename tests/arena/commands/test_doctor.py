@@ -75,7 +75,7 @@ def test_a_level_that_holds_is_a_table_and_code_0(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize(("kind", "code"), [("escaped", NO), ("failed", NO), ("too busy", CANNOT)])
-def test_what_is_promised_and_not_proved_is_named_in_the_last_line(
+def test_promises_that_are_not_proved_are_named_in_the_last_line(
     monkeypatch: pytest.MonkeyPatch, kind: CameOut, code: int
 ) -> None:
     """Where the machine was too busy to tell, and nothing else is wrong, it is the machine's."""
@@ -89,13 +89,15 @@ def test_what_is_promised_and_not_proved_is_named_in_the_last_line(
 
 
 @pytest.mark.parametrize("kind", ["not tried", "too busy"])
-def test_what_could_not_be_tried_is_not_counted_as_held(monkeypatch: pytest.MonkeyPatch, kind: CameOut) -> None:
+def test_attempts_that_could_not_be_made_do_not_count_as_stopped(
+    monkeypatch: pytest.MonkeyPatch, kind: CameOut
+) -> None:
     told = doctor(monkeypatch, finding(kind)).stdout
     assert "of those that the level promises to stop, 0 of 1; 1 could not be tested\n" in told
     assert "all protections of standard hold\n" not in told
 
 
-def test_what_is_not_promised_may_get_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_attempts_that_the_level_does_not_promise_to_stop_may_succeed(monkeypatch: pytest.MonkeyPatch) -> None:
     result = doctor(monkeypatch, finding("escaped", promised=False))
     assert DONE == result.exit_code
     assert "(escaped)" in result.stdout

@@ -65,7 +65,7 @@ def test_a_hosts_key_is_a_secret_one(tmp_path: Path, alice: str) -> None:
     ("options", "said"),
     [(["--no-ponder"], "cannot be kept from thinking"), (["--clock", "cpu.toml"], "no processor time is known")],
 )
-def test_what_a_remote_seat_cannot_give_is_refused(
+def test_options_that_a_remote_seat_cannot_have_are_refused(
     alice: str, options: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -77,7 +77,7 @@ def test_two_seats_cannot_have_one_key(alice: str) -> None:
     assert "the same key" in refused("host", "mist", alice, alice, "--at", ":0")
 
 
-def test_who_does_not_come_in_time_is_named(alice: str, tmp_path: Path) -> None:
+def test_a_bot_that_does_not_connect_in_time_is_named(alice: str, tmp_path: Path) -> None:
     result = arena("host", "mist", alice, "mist_random", "--at", ":0", "--wait", "1", "--transcripts", tmp_path)
     assert (NO, "") == (result.exit_code, result.stdout)
     said = result.stderr.splitlines()

@@ -252,7 +252,7 @@ def test_a_command_computes_in_one_thread_unless_its_environment_says_otherwise(
     assert threads == os.environ["OPENBLAS_NUM_THREADS"]
 
 
-def test_whoever_has_read_enough_gets_no_answer_but_the_signal_for_it() -> None:
+def test_a_reader_that_closes_the_pipe_ends_the_command_by_its_signal() -> None:
     """Exit code 1 would say that a transcript does not hold."""
     reader, writer = os.pipe()
     os.close(reader)

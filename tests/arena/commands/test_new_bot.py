@@ -186,7 +186,7 @@ def test_a_copy_of_a_sample_plays_in_the_sandbox(sample: str, tmp_path: Path) ->
             assert chosen == told["defaults"][0], printed
 
 
-def test_what_cannot_be_copied_is_refused(tmp_path: Path) -> None:
+def test_a_sample_that_cannot_be_copied_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "mine"
     for words, said in (
         (("--from", "mist_huntr"), "--from: no sample bot is called mist_huntr; did you mean mist_hunter"),

@@ -130,7 +130,7 @@ def test_a_summary_is_never_waited_for(monkeypatch: pytest.MonkeyPatch, tmp_path
 
 
 @pytest.mark.parametrize("words", [("--elo1", "232"), ("--elo0", "-inf"), ("--alpha", "nan"), ("--elo1", "nan")])
-def test_what_cannot_be_tested_is_one_line_before_anything_is_played(
+def test_an_impossible_test_is_refused_in_one_line_before_any_match(
     monkeypatch: pytest.MonkeyPatch, words: tuple[str, str]
 ) -> None:
     result = regress(monkeypatch, "accepted", *words)

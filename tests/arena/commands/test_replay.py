@@ -58,7 +58,7 @@ def test_a_flipped_byte_anywhere_is_found_and_its_line_named(transcript: Path, t
         assert 1 == result.stderr.count("\n")
 
 
-def test_what_does_not_hold_is_said_in_json_as_well(transcript: Path, tmp_path: Path) -> None:
+def test_a_failed_verification_is_reported_in_json_as_well(transcript: Path, tmp_path: Path) -> None:
     short = tmp_path / "short.jsonl"
     short.write_bytes(b"".join(transcript.read_bytes().splitlines(keepends=True)[:9]))
     result = replay(short, "--json")
@@ -136,7 +136,7 @@ def test_a_foreign_transcripts_names_do_nothing_to_the_terminal(tmp_path: Path) 
 
 
 @pytest.mark.slow
-def test_of_many_files_those_that_do_not_hold_are_listed(transcript: Path, tmp_path: Path) -> None:
+def test_files_that_fail_are_listed_if_there_are_many(transcript: Path, tmp_path: Path) -> None:
     (tmp_path / "cup" / "round").mkdir(parents=True)
     content = transcript.read_bytes()
     for name in ("a.jsonl", "round/b.jsonl", "round/c.jsonl"):
@@ -158,7 +158,7 @@ def test_of_many_files_those_that_do_not_hold_are_listed(transcript: Path, tmp_p
         assert "cannot be read: it is a fifo" in " ".join(rows[1])
 
 
-def test_of_many_files_json_has_one_line_each(transcript: Path, tmp_path: Path) -> None:
+def test_json_has_one_line_per_file(transcript: Path, tmp_path: Path) -> None:
     (tmp_path / "broken.jsonl").write_bytes(b"")
     result = replay(transcript, tmp_path, "--json")
     good, broken = map(json.loads, result.stdout.splitlines())
@@ -167,7 +167,7 @@ def test_of_many_files_json_has_one_line_each(transcript: Path, tmp_path: Path) 
     assert (False, 1) == (broken["holds"], broken["line"])
 
 
-def test_of_many_files_none_is_stepped_through(transcript: Path, tmp_path: Path) -> None:
+def test_several_files_cannot_be_stepped_through(transcript: Path, tmp_path: Path) -> None:
     for words in (("--boards", "host"), ("--seat", "0")):
         result = replay(transcript, transcript, *words)
         assert (WRONG_USE, f"arena: {words[0]}: is for one transcript, and not for 2\n") == (

@@ -330,7 +330,7 @@ def test_a_forged_line_of_one_seats_own_file_is_found(own: bytes, tmp_path: Path
     assert result.stderr.startswith(f"arena: {path}: line ")
 
 
-def test_what_is_forged_without_a_change_holds(content: bytes, own: bytes, tmp_path: Path) -> None:
+def test_a_forgery_without_a_change_is_valid(content: bytes, own: bytes, tmp_path: Path) -> None:
     """So that the others are found for what was changed, and not for how."""
     for number, honest in enumerate((content, own)):
         (path := tmp_path / f"{number}.jsonl").write_bytes(forged(honest, len))
@@ -363,7 +363,7 @@ PLACES: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("kind", PLACES)
-def test_what_is_no_file_is_wrong_use_and_nobody_waits_for_it(tmp_path: Path, kind: str) -> None:
+def test_a_path_that_is_no_file_is_wrong_use_and_is_not_waited_for(tmp_path: Path, kind: str) -> None:
     PLACES[kind](tmp_path / "m")
     for arguments in ((), ("--seat", "0"), ("--boards",), ("--json",)):
         result = replay(tmp_path / "m", *arguments)
@@ -387,7 +387,7 @@ def test_what_is_no_file_is_wrong_use_and_nobody_waits_for_it(tmp_path: Path, ki
         b"\r\n",
     ],
 )
-def test_what_never_was_a_transcript_is_found_in_line_1(tmp_path: Path, text: bytes) -> None:
+def test_a_file_that_is_no_transcript_fails_in_line_1(tmp_path: Path, text: bytes) -> None:
     (path := tmp_path / "m").write_bytes(text)
     result = replay(path)
     assert (NO, True) == (result.exit_code, is_told(result))

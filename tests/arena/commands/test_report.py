@@ -101,7 +101,7 @@ def test_refused_messages_are_in_the_table_the_page_and_what_programs_get(tmp_pa
     assert '<th scope="col">refused</th>' in (tmp_path / "runs/cup" / PAGE).read_text()
 
 
-def test_why_a_bot_lost_is_told_below_the_table_on_the_page_and_to_programs(tmp_path: Path) -> None:
+def test_causes_of_losses_are_below_the_table_on_the_page_and_in_json(tmp_path: Path) -> None:
     file = cup(tmp_path, play=RunsOutOfMemory())
     cause = "killed: memory over 256 MB in 8 of 8 matches"
     (line,) = (line for line in report(file).stdout.splitlines() if cause in line)

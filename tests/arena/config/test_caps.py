@@ -89,7 +89,7 @@ def test_an_address_space_of_its_own_is_not_measured_by_its_memory(anna: Path) -
     assert said(anna, f"{BOT}[limits]\naddress_space_mb = 512\n", "limits.address_space_mb=512") is None
 
 
-def test_what_a_build_may_use_is_capped_where_there_is_a_build(anna: Path) -> None:
+def test_the_limits_of_a_build_are_capped_if_the_bot_has_a_build(anna: Path) -> None:
     cap = "build_limits.memory_mb=1024"
     assert said(anna, BOT, cap) is None
     built = f'{BOT}build = [["true"]]\n'
@@ -117,7 +117,7 @@ def test_a_tournaments_file_caps_what_its_bots_may_ask_for(anna: Path) -> None:
     assert 8192 == read_tournament(tournament(anna.parent, "")).folders[1].limits.memory_mb
 
 
-def test_what_a_bots_folder_may_hold_is_capped(anna: Path) -> None:
+def test_the_size_of_a_bots_folder_is_capped(anna: Path) -> None:
     (anna / "net").write_bytes(bytes(1_500_000))
     assert said(anna, BOT, "entry.size_mb=2", "entry.files=3") is None
     assert (

@@ -71,7 +71,7 @@ def test_each_letter_is_listed_once_and_looks_like_the_ascii_one_before_it() -> 
         assert all(look_alike(f"x{latin}y", f"x{other}y") for other in others)
 
 
-def test_of_many_labels_the_first_two_that_look_alike_are_found() -> None:
+def test_the_first_two_labels_that_look_alike_are_found() -> None:
     labels = [f"bot_{number}" for number in range(2, 5_000)]
     assert first_alike(labels) is None
     assert (4, 4_998) == first_alike([*labels, "BOT_6"])

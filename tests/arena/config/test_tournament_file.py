@@ -122,7 +122,7 @@ def test_a_right_file_gives_bots_options_in_force_and_a_folder_beside_it(file: P
         ),
     ],
 )
-def test_what_is_wrong_is_named_by_line_and_field(file: Path, was: str, becomes: str, said: str) -> None:
+def test_errors_name_line_and_field(file: Path, was: str, becomes: str, said: str) -> None:
     assert said == complaint(file, RIGHT.replace(was, becomes))[: len(said)]
 
 
@@ -147,7 +147,7 @@ def test_a_bot_that_does_not_play_the_game_is_refused(file: Path) -> None:
     assert f"2: bots[1]: 'mine' does not play mist: {why}" == said
 
 
-def test_of_a_bots_games_an_error_names_a_few(file: Path) -> None:
+def test_an_error_names_a_few_of_a_bots_games(file: Path) -> None:
     folder = file.parent / "mine"
     folder.mkdir()
     (folder / "bot.py").touch()

@@ -156,7 +156,7 @@ def test_nothing_that_a_seat_cannot_know_changes_its_observation(game: str) -> N
 
 
 @pytest.mark.parametrize("game", ["hive-mind", "pointing", "fight-for-a-name", "runes-to-ruins"])
-def test_what_others_choose_in_a_window_shows_when_it_closes(game: str) -> None:
+def test_choices_of_others_are_observed_once_the_window_closes(game: str) -> None:
     episode = dealt(Episode(game), 4)
     windows = changed = 0
     rng = Random(4)
@@ -189,7 +189,7 @@ def test_a_disguise_of_the_secrets_is_not_seen_through(game: str) -> None:
 
 
 @pytest.mark.parametrize("game", WITH_ENCODER)
-def test_what_a_seat_has_chosen_shows(game: str) -> None:
+def test_a_seats_own_choices_are_observed(game: str) -> None:
     episode = Episode(game)
     for seed in range(3):
         episode.reset(seed)
@@ -264,7 +264,7 @@ RARE = {
         ),
     ],
 )
-def test_what_is_rare_is_told_too(game: str, given: dict[str, Any], told: dict[str, list[int]]) -> None:
+def test_rare_facts_are_observed_too(game: str, given: dict[str, Any], told: dict[str, list[int]]) -> None:
     episode = dealt(Episode(game))
     encoder = ENCODERS[game]
     assert isinstance(encoder, VectorEncoder)

@@ -274,7 +274,7 @@ def test_a_game_without_an_encoder_needs_one(monkeypatch: pytest.MonkeyPatch) ->
     assert observed["seat_0"]["observation"].shape == own.shape
 
 
-def test_what_is_missing_is_named_with_its_extra() -> None:
+def test_a_missing_library_is_named_with_its_extra() -> None:
     code = (
         "import sys; sys.modules['pettingzoo'] = sys.modules['pyspiel'] = None\n"
         "from arena.learning import Episode\n"

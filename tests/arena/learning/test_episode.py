@@ -14,7 +14,7 @@ from tests.games import WITH_ENCODER
 
 
 @pytest.mark.parametrize("game", WITH_ENCODER)
-def test_what_is_played_is_a_match_of_the_rules(game: str) -> None:
+def test_an_episode_is_a_match_under_the_rules(game: str) -> None:
     episode = dealt(Episode(game), 7)
     choose_randomly(episode, 7)
     again = replay(episode.game, episode.table.deal, episode.table.journal)

@@ -41,7 +41,7 @@ def test_the_page_lists_what_an_observation_holds(game: str) -> None:
     assert f"| `{game}` | {shape} |" in PAGE
 
 
-def test_what_the_page_shows_runs(
+def test_the_examples_of_the_page_run(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

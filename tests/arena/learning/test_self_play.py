@@ -152,7 +152,7 @@ def ragged(_seen: Array, _masks: Array, _rng: np.random.Generator) -> Any:
 @pytest.mark.parametrize(
     ("policy", "says"), [(fails, "OddError: 1 and 2"), (leaves, "SystemExit: 3"), (ragged, "ValueError: ")]
 )
-def test_what_a_policy_raises_is_told_over_processes_too(
+def test_an_error_of_a_policy_is_reported_from_other_processes_too(
     tmp_path: Path, policy: Policy, says: str, workers: int
 ) -> None:
     players = SelfPlay("mist", options=SHORT, workers=workers, at_once=2)
@@ -167,7 +167,7 @@ def test_shards_of_an_unknown_run_are_not_taken_for_this_one(tmp_path: Path) -> 
         played(tmp_path)
 
 
-def test_what_cannot_be_played_is_refused(tmp_path: Path) -> None:
+def test_impossible_arguments_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="workers: 0; at least 1"):
         SelfPlay("mist", workers=0)
     with pytest.raises(ValueError, match="chess"):

@@ -165,7 +165,7 @@ EVENINGS: dict[str, Case] = {
 
 
 @pytest.mark.parametrize("case", EVENINGS.values(), ids=EVENINGS)
-async def test_what_is_typed_does_what_it_says(tmp_path: Path, autojump_clock: object, case: Case) -> None:
+async def test_typed_commands_have_their_effect(tmp_path: Path, autojump_clock: object, case: Case) -> None:
     lines, how, taken, charged_ms, said = case
     evening = await play_evening(tmp_path, *lines, STAY, **how)
     assert taken == evening.taken
@@ -190,7 +190,9 @@ async def test_at_a_terminal_lines_break_between_words_and_elsewhere_not_at_all(
     assert max(map(len, lines)) <= longest
 
 
-async def test_who_goes_first_is_typed_as_first_and_a_seat(tmp_path: Path, autojump_clock: object) -> None:
+async def test_the_choice_of_the_first_seat_is_typed_as_first_and_a_seat(
+    tmp_path: Path, autojump_clock: object
+) -> None:
     """R6."""
     screen = io.StringIO()
     terminal = Screen(file=screen, force_terminal=True, color_system=None, width=200)
@@ -202,7 +204,7 @@ async def test_who_goes_first_is_typed_as_first_and_a_seat(tmp_path: Path, autoj
     assert "seat 1 goes first" in screen.getvalue()
 
 
-async def test_who_quits_has_left_and_the_match_goes_on_with_defaults(
+async def test_a_person_who_quits_has_left_and_the_match_continues_with_defaults(
     tmp_path: Path, autojump_clock: object
 ) -> None:
     evening = await play_evening(tmp_path, (1, "C3!"), (1, "/quit"), turns=5)
@@ -305,7 +307,7 @@ async def test_when_time_is_up_the_line_is_emptied_too(tmp_path: Path, autojump_
     assert "time is up, taken by default: none (you place no piece) (360.0 s)" in evening.screen
 
 
-async def test_what_is_entered_before_a_window_is_kept_said_and_dropped_by_undo(
+async def test_actions_entered_before_a_window_are_stored_reported_and_dropped_by_undo(
     tmp_path: Path, autojump_clock: object
 ) -> None:
     lines = ((1, "B2!"), (1, "C3"), (1, "/Undo"), (1, "D7!"), STAY)

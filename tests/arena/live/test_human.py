@@ -96,7 +96,7 @@ class TestHearing:
         event = {"type": "first_move", "seat": 0, "cells": ["C3"]}
         assert "seat 0 opens the match with C3" in shown(one, EventMessage(0, event))
 
-    def test_what_was_told_before_a_reconnect_is_read_but_not_said_again(self) -> None:
+    def test_events_before_a_reconnect_are_read_but_not_printed_again(self) -> None:
         one = Person(final=False, plain=True)
         said = shown(one, welcome(told=({"type": "first_move", "seat": 1, "cells": ["C3"]},)))
         assert "C3" not in said
@@ -110,7 +110,7 @@ class TestHearing:
         assert (C3, True) == submitted(one.command("/done")[0])
 
     @pytest.mark.parametrize(("by_default", "how"), [(True, "time is up, taken by default"), (False, "taken")])
-    def test_what_was_taken_is_said_with_its_time(self, by_default: bool, how: str) -> None:
+    def test_the_resolved_action_is_printed_with_its_time(self, by_default: bool, how: str) -> None:
         one = person()
         assert f"{how}: C3 (1.2 s)" == shown(one, Closed(0, C3, by_default, 1_230, 300_000))
         assert not one.ready
@@ -136,7 +136,7 @@ class TestHearing:
 
 
 class TestTyping:
-    def test_what_cannot_be_read_is_not_sent(self) -> None:
+    def test_unreadable_input_is_not_sent(self) -> None:
         one = person(opened=False)
         one.hear(replace(window(), window="first", default={"first": 0}))
         asked = "who goes first: first 0 or first 1. If you submit nothing, you go first."

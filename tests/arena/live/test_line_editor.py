@@ -83,7 +83,7 @@ async def test_earlier_lines_come_back(typist: Typist) -> None:
         assert "C3" == await anext(lines)
 
 
-async def test_what_was_not_entered_when_a_window_ends_is_taken_away_and_can_be_had_back(typist: Typist) -> None:
+async def test_an_unfinished_line_is_removed_when_its_window_ends_and_can_be_recalled(typist: Typist) -> None:
     async with typist.sits() as lines:
         typist.type("C3 D")
         await typist.sees("C3 D")
@@ -116,7 +116,7 @@ async def test_a_line_that_was_entered_for_an_earlier_window_is_no_line(typist: 
         await typist.sees("the window was over: 'C3' was not sent")
 
 
-async def test_what_others_print_and_the_clock_leave_what_is_typed_alone(typist: Typist) -> None:
+async def test_printed_text_and_the_clock_do_not_change_the_typed_line(typist: Typist) -> None:
     async with typist.sits() as lines:
         typist.type("C3 ")
         await typist.sees("C3")

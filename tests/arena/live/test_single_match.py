@@ -141,7 +141,7 @@ def test_an_order_that_changes_nothing_is_none(tmp_path: Path, capsys: pytest.Ca
         ),
     ],
 )
-def test_what_the_machine_cannot_do_is_told_apart_from_what_was_chosen_wrongly(
+def test_faults_of_the_machine_are_distinguished_from_wrong_use(
     tmp_path: Path, error: Exception, kind: type[click.ClickException], said: str
 ) -> None:
     failure = complaint(tmp_path, error)
@@ -283,7 +283,7 @@ async def test_all_must_be_here_at_once(
     assert ["alice is connected", "alice is disconnected", "bob is connected", "alice is connected"] == said
 
 
-async def test_who_does_not_come_in_time_is_named_and_nothing_is_played(
+async def test_a_bot_that_does_not_connect_in_time_is_named_and_no_match_is_played(
     lobby: StandInLobby, played: list[Any], autojump_clock: object
 ) -> None:
     async with trio.open_nursery() as nursery:

@@ -74,14 +74,14 @@ def of(*questions: AnsweredQuestion, gone: str = "", place: ComparedMatch = PLAC
 
 
 class TestPlaces:
-    def test_of_two_seats_head_sat_in_bases_seat_in_the_other_match_of_the_block(self) -> None:
+    def test_with_two_seats_head_had_bases_seat_in_the_other_match_of_the_block(self) -> None:
         block = [played(0, (BASE, HEAD), (0,), (1,)), played(1, (HEAD, BASE), (0,), (1,))]
         assert [(0, 0, 1.0, 1.0), (1, 1, 0.0, 0.0)] == [
             (each.seating, each.seat, each.base_points, each.head_points) for each in base_matches(block)
         ]
         assert ["00", "01"] == [each.head for each in base_matches(block)]
 
-    def test_of_more_seats_head_sat_there_among_the_same_others(self) -> None:
+    def test_with_more_seats_head_had_bases_seat_among_the_same_others(self) -> None:
         others = (FIELD, FIELD + 1)
         block = [
             played(0, (HEAD, *others), (0,), (1,), (2,)),
@@ -174,7 +174,7 @@ class TestReport:
             "head dropped out before the end of 1 match (1 decision not asked), first in 00001b: ended by signal 9"
         ) == explained_lines([CUT, SAME])[-1]
 
-    def test_nothing_asked_is_told_without_a_share(self) -> None:
+    def test_no_share_is_printed_if_no_question_was_asked(self) -> None:
         assert ["head differs from base in 0 of 0 decisions, in 0 of 0 matches"] == explained_lines([])
 
     def test_each_row_is_a_decision_the_first_of_a_match_with_its_name_and_both_outcomes(self) -> None:
@@ -184,10 +184,10 @@ class TestReport:
             ("00001b", "1", "", "", "", "ended by signal 9", "lost", "won"),
         ] == cells([PARTED, SAME, CUT], seats=2)
 
-    def test_of_more_seats_outcomes_are_points(self) -> None:
+    def test_with_more_seats_outcomes_are_points(self) -> None:
         assert ("0.00", "1.00") == cells([PARTED], seats=5)[0][-2:]
 
-    def test_of_too_many_rows_the_first_of_each_match_stays(self) -> None:
+    def test_a_table_with_too_many_rows_has_the_first_of_each_match(self) -> None:
         many = [of(*(asked({"name": "a"}, said("b")) for _ in range(ROWS))), SAME, PARTED]
         assert (2, ROWS) == (len(decision_rows(many, 2)), rows_left_out(many, 2))
 

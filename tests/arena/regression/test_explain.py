@@ -78,7 +78,7 @@ def test_all_of_bases_matches_are_asked_about_in_schedule_order_where_it_sat(reg
     assert 6 == len(asks.about)
 
 
-def test_what_was_found_is_kept_beside_the_results(regression: Regression) -> None:
+def test_the_differences_are_stored_beside_the_results(regression: Regression) -> None:
     folder = regression.arena.results
     assert () == read_decision_diffs(folder)
     found = explain(regression, 3, opened(Asks()), at_once=1, limit=20)

@@ -48,7 +48,7 @@ class TestTwoSeats:
         assert 1 == len(set(states))
         assert (4, (2, 0, 0, 0, 2)) == (states[0].blocks, states[0].counts)  # type: ignore[union-attr]
 
-    def test_what_comes_after_a_block_that_has_not_ended_waits(self) -> None:
+    def test_blocks_after_an_unfinished_one_wait(self) -> None:
         tally = BlockTally(asked())
         for block in range(1, 40):
             ended(tally, block, head_wins=True)
@@ -151,7 +151,7 @@ class TestMoreSeats:
         ({"game": "pointing", "field": ("any_random",) * 2}, "--field: 'any_random' is given twice"),
     ],
 )
-def test_what_is_wrong_is_named_with_its_option(given: dict[str, Any], said: str) -> None:
+def test_errors_name_their_option(given: dict[str, Any], said: str) -> None:
     with pytest.raises(WrongUse) as caught:
         asked(**given)
     assert said == caught.value.format_message()[: len(said)]
@@ -183,7 +183,7 @@ def test_it_ends_where_the_test_ends(share: float, verdict: SprtVerdict) -> None
     assert found.decided
 
 
-def test_of_a_long_one_some_states_are_kept_and_the_last() -> None:
+def test_a_long_history_has_some_states_and_the_last() -> None:
     found = history_of(TERMS | {"test.elo1": 0.5}, head_to_head(2_000, 0.5))
     assert not found.decided
     assert 2_000 == found.state.blocks
@@ -203,7 +203,7 @@ def test_nothing_played_says_nothing() -> None:
     assert (0, 0.0, None) == (found.state.blocks, found.mean, found.interval)
 
 
-def test_of_more_seats_it_goes_by_differences() -> None:
+def test_with_more_seats_the_test_uses_differences_of_points() -> None:
     """Head is first in every match and base last."""
     seated = [(HEAD, FIELD, FIELD + 1), (BASE, FIELD, FIELD + 1)]
     played = [

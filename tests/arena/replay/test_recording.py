@@ -96,7 +96,7 @@ def told(recording: Recording, number: int, eyes: Any = "host") -> str:
     return "\n".join(recording.lines(number, eyes))
 
 
-def test_who_acted_and_in_what_time_is_said(recording: Recording) -> None:
+def test_each_action_is_shown_with_its_seat_and_time(recording: Recording) -> None:
     assert "seat 0 (troubled): A1, in less than 1 ms" in told(recording, 1)
     assert "seat 1 (bob): " in told(recording, 2)
     assert ", in 1.0 s" in told(recording, 2)
@@ -113,13 +113,13 @@ def test_a_step_opens_with_its_remarks_for_the_host_alone(recording: Recording) 
         assert "gives up" not in told(recording, 7, eyes)
 
 
-def test_what_was_refused_is_said_in_the_words_that_the_bot_was_told(recording: Recording) -> None:
+def test_refusals_are_shown_in_the_words_sent_to_the_bot(recording: Recording) -> None:
     text = told(recording, 3)
     assert "seat 0 (troubled): refused (illegal): 'J9' is no cell of this board (2 times)" in text
     assert "seat 0 (troubled): I5, in 2.0 s" in text
 
 
-def test_why_a_default_was_taken_is_said(recording: Recording) -> None:
+def test_the_reason_for_a_default_is_shown(recording: Recording) -> None:
     assert "seat 0 (troubled): E5, by default, after less than 1 ms: the bot asked for it" in told(recording, 5)
     late = told(recording, 7)
     assert "seat 0 (troubled): E5, by default, after 60 s: no answer in time" in late
@@ -141,7 +141,7 @@ async def test_a_verdict_stands_at_the_window_that_it_is_of(autojump_clock: obje
     assert "too late" not in told(recording, 2)
 
 
-async def test_what_a_bot_is_not_told_of_its_refusals_is_counted(autojump_clock: object) -> None:
+async def test_refusals_without_an_answer_are_counted(autojump_clock: object) -> None:
     async def floods(bot: Bot, window: Opened) -> None:
         for _ in range(400):
             bot.submit(window.id, {"cells": ["J9"]})
@@ -258,7 +258,7 @@ def test_a_message_that_is_none_of_the_games_is_named_with_its_line(
     assert 1 == result.stderr.count("\n")
 
 
-def test_of_too_many_steps_none_are_kept(
+def test_a_recording_with_too_many_steps_is_not_stored(
     own: bytes, transcript: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "own.jsonl"
@@ -336,7 +336,7 @@ def test_it_plays_by_itself_at_a_speed_stops_at_the_end_and_begins_anew(player: 
     assert SECONDS[0] == player.seconds
 
 
-def test_what_does_not_fit_is_scrolled_to(player: ReplayCursor) -> None:
+def test_a_step_that_does_not_fit_can_be_scrolled(player: ReplayCursor) -> None:
     player.press("\x1b[F")
     assert all(len(line) <= WIDTH for line in shown(player))
     top = shown(player, height=10)
@@ -383,7 +383,7 @@ class Terminal:
         os.write(self.fd, keys.encode())
 
 
-def test_at_a_terminal_keys_are_heeded_at_once_and_the_terminal_is_as_before() -> None:
+def test_keys_work_at_once_at_a_terminal_which_is_restored_afterwards() -> None:
     terminal = Terminal()
     try:
         before = terminal.until("1/5  n next")

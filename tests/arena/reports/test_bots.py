@@ -39,11 +39,11 @@ def test_the_worst_bot_is_first_and_a_good_one_is_not_named() -> None:
     ] == notes(("late", "good", "eater", "head"), (late, GOOD, KILLED, NEVER))
 
 
-def test_where_nothing_went_wrong_nothing_is_said() -> None:
+def test_there_is_no_note_if_nothing_went_wrong() -> None:
     assert [] == notes(("a", "b"), (GOOD, GOOD))
 
 
-def test_of_many_causes_and_bots_the_first_are_named_and_the_rest_counted() -> None:
+def test_the_first_causes_and_bots_are_named_and_the_rest_counted() -> None:
     many = report(*(lost(f"cause {n}", 10 - n) for n in range(8)), matches=99)
     assert ["cause 2 in 8 of 99 matches", "lost for other causes in 25 of 99 matches (--json)"] == note(many)[2:4]
     said = notes([f"bot {n}" for n in range(MOST_BOTS + 3)], [NEVER] * (MOST_BOTS + 3))

@@ -60,7 +60,7 @@ def test_a_head_that_cannot_start_fails() -> None:
     assert {"strength": "skipped"} == cases(unplayed_junit(two(), SprtVerdict.UNDECIDED, "the same content"))
 
 
-def test_what_bots_write_stays_text_and_is_bounded() -> None:
+def test_output_of_bots_stays_text_and_is_bounded() -> None:
     loss = Loss(cause=HOSTILE, never_started=False, matches=3, last_line=HOSTILE, log="")
     report = BotReport(matches=3, lost=3, losses=(loss,) * 50, log="m.log")
     content = finding_junit(two(), found(WON, reports=(BotReport(), report)))

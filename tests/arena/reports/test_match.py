@@ -37,7 +37,9 @@ def test_the_table_tells_how_many_messages_were_refused(
     assert ["0", "3"] == [row.split()[place] for row in rows[:2]]
 
 
-def test_why_a_bot_was_lost_is_told_with_its_logs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_reason_for_a_lost_bot_is_shown_with_its_logs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     show_match(ended(tmp_path), NAMES)
     logs = "; ".join(f"log: {tmp_path}/{log}" for log in ("m.seat-1.log", "m.seat-1.start-2.log"))
     why = "killed: memory over 64 MB; 3 messages refused; its last line of output: [red]building"
@@ -52,7 +54,7 @@ def test_the_json_names_every_log_by_seat(tmp_path: Path) -> None:
     assert (0, 3) == tuple(found["refused"])
 
 
-def test_what_a_game_counts_or_gives_has_a_column(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_scores_and_prizes_of_a_game_have_columns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     detail = {"claims": {"Mercy": {"seat": 1, "round": 3}}, "connected": {"0": 4, "1": 5}, "rounds": [1], "9": {}}
     its_outcome = replace(outcome((1,), (0,)), scores={"0": 3}, tokens={"1": 2}, detail=detail)
     show_match(replace(ended(tmp_path), outcome=its_outcome), NAMES)
@@ -62,7 +64,7 @@ def test_what_a_game_counts_or_gives_has_a_column(tmp_path: Path, capsys: pytest
     assert ["1", "ben", "1", "-", "2", "5", "Mercy", "crashed"] == second.split()[:8]
 
 
-def test_what_the_bots_used_is_told_on_demand_and_always_to_programs(
+def test_usage_of_bots_is_shown_on_demand_and_always_in_json(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     used = SeatReport(spread=spread_of([2_000]), worst_us=2_100, cpu_us=3_000, peak_bytes=34 << 20)

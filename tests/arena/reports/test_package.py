@@ -120,7 +120,7 @@ def test_the_last_matches_are_packed_and_that_is_said(master: Path, tmp_path: Pa
     assert found["ann/README.txt"].startswith(b"ann: 4 matches that count, the last 1 of them.\n")
 
 
-def test_what_cannot_go_in_is_named_and_the_rest_goes_in(
+def test_files_that_cannot_be_included_are_named_and_the_rest_is_included(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     transcripts = folder / TRANSCRIPTS

@@ -82,7 +82,7 @@ def table(regression: Regression, finding: Finding) -> list[str]:
 
 
 class TestLines:
-    def test_of_two_seats_they_say_verdict_hypotheses_evidence_counts_and_elo(self) -> None:
+    def test_with_two_seats_they_show_verdict_hypotheses_evidence_counts_and_elo(self) -> None:
         assert [
             "head wins 10 of 20 and draws 4; between +89 and +338 Elo",
             "accepted: head is better, after 20 of at most 80,000 matches",
@@ -92,7 +92,7 @@ class TestLines:
             "Elo +190.8 (95 % interval: +88.7 to +338.0, logistic)",
         ] == finding_lines(two(), found(WON))
 
-    def test_of_more_seats_they_say_a_difference_of_points(self) -> None:
+    def test_with_more_seats_they_show_a_difference_of_points(self) -> None:
         assert [
             "head gets 0.600 points a match, base 0.600; between +0.250 and +0.750",
             "undecided, after 70 of at most 300 matches",
@@ -218,7 +218,7 @@ class TestTable:
         assert "bot played wins mean points faults defaults time per move" == head
         assert "field runes_to_ruins_random 20 10 0.600 0 0 2.0 ms" == rows[2]
 
-    def test_what_nobody_has_played_has_no_mean(self) -> None:
+    def test_an_unplayed_test_has_no_mean(self) -> None:
         assert (
             "base (mist_random) 0 0-0-0 - 0 0 -"
             == (table(two(), found(WON, standings=(StandingsRow(entrant=0), StandingsRow(entrant=1))))[2])
@@ -237,7 +237,7 @@ def test_markdown_escapes_what_it_shows_and_says_what_was_void() -> None:
 
 
 class TestJson:
-    def test_of_two_seats(self) -> None:
+    def test_json_has_counts_and_elo_with_two_seats(self) -> None:
         found_json = as_json(two(), found(WON, voids=[(0, 1, "full")], lost=[(2, 0, "killed")]))
         assert ("accepted", "mist", 10, 40_000, 20, 9) == tuple(
             found_json[key] for key in ("verdict", "game", "blocks", "limit", "matches", "seed")
@@ -256,7 +256,7 @@ class TestJson:
             found_json["bots"][1][key] for key in ("played", "mean_points", "us_per_window")
         )
 
-    def test_of_more_seats(self) -> None:
+    def test_json_has_differences_of_points_with_more_seats(self) -> None:
         found_json = as_json(many(), found(LEVEL, 3))
         assert (1.5, 0.25) == (found_json["against_h0"], found_json["against_h1"])
         assert ["field runes_to_ruins_random"] == [bot["label"] for bot in found_json["field"]]

@@ -122,7 +122,7 @@ def test_the_json_has_the_design_the_house_and_the_means(file: Path) -> None:
         ),
     ],
 )
-def test_what_is_wrong_is_named_by_line_and_field(file: Path, bots: str, more: tuple[str, ...], said: str) -> None:
+def test_errors_name_line_and_field(file: Path, bots: str, more: tuple[str, ...], said: str) -> None:
     assert said == complaint(cup(file, bots, *more))[: len(said)]
 
 

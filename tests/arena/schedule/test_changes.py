@@ -231,7 +231,7 @@ def entrants_of(of: ScheduleSpec) -> list[tuple[int, ...]]:
     return [block.entrants for block in played_out(of)[0]]
 
 
-def test_who_comes_later_to_a_round_robin_catches_up_first() -> None:
+def test_a_bot_that_enters_a_round_robin_later_catches_up_first() -> None:
     of = changed(spec("round_robin", 3, blocks=2), (4, enters()))
     assert [(0, 1), (0, 2), (1, 2), (0, 1)] == entrants_of(of)[:4]
     assert [(0, 3), (1, 3), (2, 3), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)] == entrants_of(of)[4:]
@@ -271,7 +271,7 @@ def blocks_of(of: ScheduleSpec, number: int) -> Iterator[Block]:
     return iter(found[:number])
 
 
-def test_who_comes_later_to_a_swiss_has_no_points_and_no_more_byes_than_the_rest() -> None:
+def test_a_bot_that_enters_a_swiss_later_has_no_points_and_no_more_byes_than_the_rest() -> None:
     of = changed(spec("swiss", 4, rounds=7), (6, enters()))
     blocks, results = played_out(of)
     late = next(row for row in swiss_rows(of, SEED, results) if row.entrant == 4)
@@ -280,7 +280,7 @@ def test_who_comes_later_to_a_swiss_has_no_points_and_no_more_byes_than_the_rest
     assert 3 == sum(4 in block.entrants for block in blocks)
 
 
-def test_who_withdraws_from_a_knock_out_loses_what_is_left_of_it() -> None:
+def test_a_bot_that_withdraws_from_a_knock_out_loses_its_remaining_meetings() -> None:
     of = spec("knockout", 4)
     first = [block.entrants for block in played_out(of)[0] if block.round == 0]
     assert [(0, 3), (1, 2)] == first
@@ -321,7 +321,7 @@ def test_a_knock_out_that_has_begun_takes_in_nobody_and_before_it_does() -> None
         (replace(spec("gauntlet", 3), heads=2), Withdrawn(entrant=2), "heads: 2 are too many; of 2 bots at least"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_is_refused_in_words(of: ScheduleSpec, what: What, said: str) -> None:
+def test_impossible_changes_are_refused_with_a_text(of: ScheduleSpec, what: What, said: str) -> None:
     assert (refusal(of, at(0, what), "g") or "").startswith(said)
 
 

@@ -276,7 +276,7 @@ def test_the_table_has_ratings_with_their_errors() -> None:
         (ladder(4, endless=False, rounds=2, period=9), "period: is for a ladder without an end: endless = true"),
     ],
 )
-def test_what_does_not_fit_is_refused(spec: ScheduleSpec, said: str) -> None:
+def test_fields_that_do_not_fit_are_refused(spec: ScheduleSpec, said: str) -> None:
     found = complaint(spec, "mist")
     assert found is not None
     assert said in f"{found[0]}: {found[1]}"

@@ -44,7 +44,7 @@ def test_there_is_one_winner_and_everyone_else_loses_once(entrants: int, blocks:
     assert sorted({*range(entrants)} - {ties[-1].winner}) == sorted(lost)
 
 
-def test_who_is_level_plays_single_blocks_until_one_leads() -> None:
+def test_level_bots_play_single_blocks_until_one_leads() -> None:
     def third_block_decides(match: ScheduledMatch) -> float:
         return lower_wins(match) if match.block == 3 else 0.5
 
@@ -54,13 +54,13 @@ def test_who_is_level_plays_single_blocks_until_one_leads() -> None:
     assert ([2, 2], [3, 1], 0) == (tie.points, tie.tie_breaks, tie.winner)
 
 
-def test_who_is_level_to_the_end_is_parted_by_the_order_of_the_file() -> None:
+def test_bots_level_to_the_end_are_ordered_as_in_the_file() -> None:
     rounds, results = played_out(knockout(2), all_tied)
     assert 1 + TIE_BREAKS == len(rounds)
     assert 0 == bracket_of(knockout(2).spec, 1, results)[0][0].winner
 
 
-def test_who_came_further_is_told_from_who_did_not() -> None:
+def test_bots_that_came_further_rank_higher() -> None:
     """Of six the first two have no opponent at first: who loses to them has come to the second round."""
     _, results = played_out(knockout(6), lower_wins)
     assert {0: 3, 1: 2, 2: 1, 3: 1, 4: 0, 5: 0} == rounds_reached(bracket_of(knockout(6).spec, 1, results))
@@ -78,7 +78,7 @@ def test_a_bracket_is_drawn_from_left_to_right() -> None:
     ] == drawing(4, lower_wins)
 
 
-def test_who_has_no_opponent_stands_in_the_next_round_only() -> None:
+def test_a_bot_without_an_opponent_appears_in_the_next_round_only() -> None:
     assert [
         "       a 2 -.",
         "            |",

@@ -33,7 +33,7 @@ def test_when_no_block_is_left_to_begin_the_idle_help_with_the_others() -> None:
     assert agenda.take(1) is None
 
 
-def test_what_is_finished_is_not_handed_out() -> None:
+def test_finished_matches_are_not_handed_out() -> None:
     agenda = MatchQueue(round_robin(2, 2, 1), {(0, 0), (0, 1), (1, 0)})
     assert [(1, 1)] == places(taken(agenda, 0))
     assert agenda.take(0) is None
@@ -64,7 +64,7 @@ def test_a_void_block_begins_again_with_all_its_matches_also_with_those_of_an_ea
     assert (True, True, True) == (agenda.ended(first), agenda.ended(second), agenda.done)
 
 
-def test_what_was_handed_out_before_its_block_began_again_neither_counts_nor_begins_it_anew() -> None:
+def test_a_match_handed_out_before_its_block_restarted_neither_counts_nor_restarts_it() -> None:
     agenda = MatchQueue(FIVE_A_BLOCK.blocks(1), set())
     void, ending, voided_too, interrupted = (taken(agenda, 0) for _ in range(4))
     assert 1 == agenda.void(void)

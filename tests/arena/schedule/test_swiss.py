@@ -51,7 +51,7 @@ def test_nobody_is_left_over_twice_before_everyone_was_once(turns: int, decide: 
     assert {1} == set(left_over.values())
 
 
-def test_who_won_meets_who_won() -> None:
+def test_winners_meet_winners() -> None:
     """Eight bots, three rounds, the better one wins: in each round all meet others with as many points."""
     rounds, _ = played_out(swiss(8, 3), lower_wins)
     points = [0] * 8

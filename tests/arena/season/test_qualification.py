@@ -91,7 +91,7 @@ def test_for_a_bot_that_has_withdrawn_the_next_one_moves_up_or_its_place_stays_e
     assert "ab" == "".join(one.finish.label for one in qualified([table], top=2, leave_empty=True))
 
 
-def test_what_decided_a_tie_at_the_cut_is_said() -> None:
+def test_the_rule_that_decided_a_tie_at_the_cut_is_named() -> None:
     met = [bot("a", 0.5, 0, against={"b": 0.5}), bot("b", 0.5, 1, against={"a": 1.5})]
     assert ["b goes on before a, which is level: by points against each other"] == cut_texts([met], {"b"})
     even = [bot("a", 0.5, 0, against={"b": 1}), bot("b", 0.5, 1, against={"a": 1})]

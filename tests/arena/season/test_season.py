@@ -503,7 +503,7 @@ def test_a_season_that_is_being_played_keeps_a_second_arena_out(file: Path) -> N
         ('"a", ', '"nobody", ', "2: bots[0]: nobody: no folder and no sample bot is called that"),
     ],
 )
-def test_what_is_wrong_with_a_file_is_said_with_its_line_and_field_before_anything_is_played(
+def test_errors_in_a_file_name_line_and_field_before_any_match(
     file: Path, was: str, becomes: str, said: str
 ) -> None:
     file.write_text(file.read_text().replace(was, becomes))

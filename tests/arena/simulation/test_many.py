@@ -129,7 +129,7 @@ def test_wrong_use_is_named(words: dict[str, Any], complaint: str) -> None:
         play_many(**{"game": "mist", "bots": [quick, quick], "matches": 4, "workers": 2, **words})
 
 
-def test_what_a_bot_does_wrong_in_another_process_is_raised_here() -> None:
+def test_errors_of_a_bot_in_another_process_are_raised_here() -> None:
     with pytest.raises(IllegalActionError, match="Z9") as raised:
         play_many("mist", [quick, illegal], matches=8, workers=2, seed=1)
     assert "turn" == raised.value.window

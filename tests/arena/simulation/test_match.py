@@ -76,7 +76,7 @@ def test_there_is_no_such_seat(game: str, variant: str, seat: Any) -> None:
     assert encode(match.view(1)) == encode(match.view(np.int64(1)))  # type: ignore[arg-type]
 
 
-def test_what_is_shown_can_be_changed_and_the_match_is_not() -> None:
+def test_changing_a_returned_object_does_not_change_the_match() -> None:
     match = Match("mist", seed=1, options={"first": 0})
     for seat, cell in ((0, "C3"), (1, "G7"), (0, "C5")):
         match.submit(seat, {"cells": [cell]})

@@ -137,7 +137,7 @@ class TestBotsThatRaise:
         assert survived.windows[0] == survived.defaults[0]
 
     @pytest.mark.parametrize("odd", [object(), "\ud800", {(1, 2): 3}, iter(())])
-    def test_what_cannot_be_said_counts_as_an_error(self, odd: Any, think_ms: Any) -> None:
+    def test_an_action_that_cannot_be_encoded_counts_as_an_error(self, odd: Any, think_ms: Any) -> None:
         class Odd(Bot[Any, Any]):
             def decide(self, window: Window[Any]) -> Any:
                 return odd if window.id else {"cells": ["Z9"]}
@@ -162,7 +162,7 @@ class TestBotsThatRaise:
 
 
 class TestVirtualTime:
-    def test_who_thinks_too_long_gets_the_default(self) -> None:
+    def test_a_bot_that_thinks_too_long_gets_the_default(self) -> None:
         result = play("mist", [quick, quick], seed=1, think_ms=lambda seat, _: 70_000 if seat else 59_999)
         assert (0, result.windows[1]) == result.defaults
 
@@ -216,7 +216,7 @@ def test_wrong_use_is_named(words: dict[str, Any], complaint: str) -> None:
         play(**{"game": "mist", "bots": [quick, quick], **words})
 
 
-def test_who_thinks_without_end_has_the_default() -> None:
+def test_a_bot_that_thinks_without_end_gets_the_default() -> None:
     result = play("mist", [quick, quick], seed=1, think_ms=lambda *_: float("inf"), options={"max_turns": 4})
     assert result.windows == result.defaults
 

@@ -49,7 +49,7 @@ def test_equal_causes_are_counted_the_most_frequent_first_with_the_latest_log() 
     ]
 
 
-def test_of_a_bot_that_never_started_its_last_line_is_the_cause() -> None:
+def test_the_cause_for_a_bot_that_never_started_is_its_last_line() -> None:
     error = "SyntaxError: invalid syntax (bot.py:21)"
     broken = SeatReport(loss="it exited with code 1", last_line=error)
     (loss,) = of(match(0, broken, Conduct.NEVER_STARTED), match(1, broken, Conduct.NEVER_STARTED)).losses
@@ -98,7 +98,7 @@ def test_counts_are_added_and_worsts_kept() -> None:
     assert (10, 99) == (round(percentile(total.spread, 0.5) or 0), sum(total.spread.values()))
 
 
-def test_what_nobody_counted_stays_unknown() -> None:
+def test_values_that_were_never_counted_stay_unknown() -> None:
     total = of(match(0, SeatReport()), match(1, SeatReport())).total
     assert (None, None) == (total.cpu_us, total.peak_bytes)
 

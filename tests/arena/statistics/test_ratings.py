@@ -86,18 +86,18 @@ class TestNotComparable:
         through_house = [result(block, 0, (block, 3), [[0], [1]]) for block in range(3)]
         assert all(value is not None for row in rated(through_house, 4, house=3).superiority for value in row)
 
-    def test_who_only_won_is_comparable_with_whom_it_beat(self) -> None:
+    def test_a_bot_that_only_won_is_comparable_with_the_bots_it_beat(self) -> None:
         assert rated(pairs(1, 1, 1, 1)).superiority[0][1] is not None
 
 
 class TestUnlimited:
-    def test_who_won_every_match_has_no_upper_limit_and_who_lost_no_lower(self) -> None:
+    def test_a_bot_that_won_every_match_has_no_upper_limit_and_one_that_lost_all_no_lower(self) -> None:
         best, worst = rated(pairs(1, 1, 1, 1)).ratings
         assert (None, None) == (best.high, worst.low)
         assert best.low is not None
         assert worst.high is not None
 
-    def test_who_won_all_against_some_and_lost_all_to_others_has_neither(self) -> None:
+    def test_a_bot_that_won_all_against_some_and_lost_all_to_others_has_no_limits(self) -> None:
         ladder = [
             result(block, seating, entrants, [[0], [1]])
             for block, entrants in enumerate([(0, 1), (1, 2), (0, 2)])
@@ -148,11 +148,11 @@ class TestMoreSeats:
         assert [[4, 7, 8, 9], [4, 8, 9, 7], [4, 9, 7, 8]] == orders.entrants.tolist()
         assert [1 / 3] * 3 == pytest.approx(orders.weights.tolist())
 
-    def test_of_a_tie_of_many_each_stands_in_each_place(self) -> None:
+    def test_each_bot_of_a_tie_of_many_has_each_place(self) -> None:
         orders = orders_of([result(0, 0, (0, 1, 2, 3, 4), [[0, 1, 2, 3, 4]])])
         assert [[0, 1, 2, 3, 4]] * 5 == [sorted(column) for column in orders.entrants.T.tolist()]
 
-    def test_who_is_always_tied_with_all_is_in_the_middle(self) -> None:
+    def test_a_bot_that_is_always_tied_with_all_is_in_the_middle(self) -> None:
         played = [result(block, 0, (0, 1, 2, 3, 4), [[0, 1, 2, 3, 4]]) for block in range(40)]
         assert [0] * 5 == pytest.approx([one.elo for one in rated(played, 5).ratings], abs=1e-6)
 

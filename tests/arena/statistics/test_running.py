@@ -37,7 +37,7 @@ def test_a_tie_of_all_moves_nobody_among_equals_and_makes_all_better_known(seats
 
 
 @pytest.mark.parametrize("seats", [2, 5, 13])
-def test_who_is_ranked_before_others_rises_and_what_is_known_already_moves_less(seats: int) -> None:
+def test_a_bot_ranked_before_others_rises_and_known_ratings_move_less(seats: int) -> None:
     order = [(seat,) for seat in range(seats)]
     means, variances = after([0.0] * seats, [START] * seats, *order)
     assert sorted(means, reverse=True) == means
@@ -75,7 +75,7 @@ def test_no_number_of_wins_leaves_the_scale() -> None:
     assert 0 < min(variances)
 
 
-def test_what_may_have_changed_is_less_well_known_but_never_less_than_nothing() -> None:
+def test_errors_grow_with_time_but_not_beyond_the_prior() -> None:
     assert shown(0.0, START, 3).error == pytest.approx(START_ERROR)
     assert MIDDLE + ELO == pytest.approx(shown(1.0, START, 3).rating)
     assert sqrt(widened((30 / ELO) ** 2, 40)) == pytest.approx(50 / ELO)

@@ -65,7 +65,7 @@ def test_a_row_counts_messages_that_were_refused() -> None:
     assert {0: 2, 1: 4} == {line.entrant: line.refused for line in standings_of(2, matches)}
 
 
-def test_what_was_refused_has_a_column_only_if_something_was() -> None:
+def test_refusals_have_a_column_only_if_there_were_any() -> None:
     none, some = (standings_of(2, [played((0, 1), (0,), (1,), refused=refused)]) for refused in ((0, 0), (0, 3)))
     assert ("faults", "defaults", "time per move") == Table(conduct_columns(none), none).headings
     table = Table(conduct_columns(some), some)
@@ -73,7 +73,7 @@ def test_what_was_refused_has_a_column_only_if_something_was() -> None:
     assert [("0", "0", "0", "0 µs"), ("0", "0", "3", "0 µs")] == table.cells()
 
 
-def test_who_has_not_played_has_no_time_a_window() -> None:
+def test_a_bot_that_has_not_played_has_no_time_per_window() -> None:
     assert [None, None] == [line.mean_us for line in standings_of(2, [])]
 
 
@@ -88,7 +88,7 @@ def test_all_points_of_a_match_add_up_to_half_its_seats(seats: int) -> None:
     assert seats / 2 == pytest.approx(sum(points(ranking, seat) for seat in range(seats)))
 
 
-def test_who_played_more_is_not_before_who_did_better_in_fewer() -> None:
+def test_more_matches_do_not_rank_a_bot_before_a_better_one_with_fewer() -> None:
     """With byes not all play equally often: what counts is the mean."""
     lines = standings_of(3, [played((0, 1), (0,), (1,)), played((2, 1), (1,), (0,)), played((2, 1), (0,), (1,))])
     assert [(0, 1.0), (2, 0.5), (1, 1 / 3)] == [(line.entrant, line.mean) for line in lines]

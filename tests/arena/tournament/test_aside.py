@@ -154,7 +154,7 @@ class TestSetAside:
         assert ATTEMPTS == len(later.plans)
         assert 1 == len(ledger.asides().undecided)
 
-    async def test_what_the_host_leaves_out_is_not_played(
+    async def test_blocks_that_the_host_leaves_out_are_not_played(
         self, ledger: Ledger, tmp_path: Path, autojump_clock: object
     ) -> None:
         await play_all(ledger, tmp_path, HoldsUp(["b"], blocks={0}))
@@ -315,7 +315,7 @@ class TestOwnDoing:
         assert () == asides.own_doing
         assert 29 == len(asides.undecided)
 
-    async def test_what_a_bot_took_at_most_is_read_from_matches_that_count(
+    async def test_a_bots_longest_time_is_read_from_matches_that_count(
         self, ledger: Ledger, tmp_path: Path, autojump_clock: object
     ) -> None:
         assert ledger.longest_window(1) is None
@@ -426,7 +426,7 @@ class TestTheHost:
 
 
 class TestWhatTheLedgerSays:
-    def test_who_is_not_excused_in_one_block_is_excused_in_all_others(self) -> None:
+    def test_a_bot_not_excused_in_one_block_is_excused_in_all_others(self) -> None:
         steps = [
             StepTaken(attempt=3 * block, block=block, step=step)
             for block, bots in ((0, (1,)), (4, (2, 3)))

@@ -161,7 +161,7 @@ def test_a_backup_that_has_no_space_leaves_the_one_before(
     assert rows(results) == rows(first) != before
 
 
-def test_what_a_killed_backup_left_does_not_get_into_the_next(results: Path, tmp_path: Path) -> None:
+def test_files_of_a_killed_backup_do_not_get_into_the_next(results: Path, tmp_path: Path) -> None:
     place = tmp_path / "b"
     (place / TRANSCRIPTS).mkdir(parents=True)
     for name in ("ledger.sqlite.part", "ledger.sqlite.part-wal", "ledger.sqlite.part-shm", "transcripts/copying"):
@@ -244,7 +244,7 @@ def test_a_backup_whose_ledger_is_being_written_is_left_alone(results: Path, tmp
     assert "another program uses this backup's ledger now" in complaint
 
 
-def test_what_is_missing_is_told_by_the_backup_and_by_its_check(results: Path, tmp_path: Path) -> None:
+def test_missing_files_are_reported_by_the_backup_and_by_its_check(results: Path, tmp_path: Path) -> None:
     (results / TRANSCRIPTS / "00001b.jsonl").unlink()
     _, said = asked(results, tmp_path / "b")
     assert "not in it: 00001b.jsonl: is not in the results folder\n" == said

@@ -83,7 +83,7 @@ def test_a_later_deadline_is_an_event_that_holds_at_once(cup: Path, monkeypatch:
         ("9999-12-31T23:59:59-23:59", "is not a time with an offset from UTC"),
     ],
 )
-def test_what_is_no_later_deadline_is_refused(cup: Path, given: str, said: str) -> None:
+def test_a_deadline_that_is_not_later_is_refused(cup: Path, given: str, said: str) -> None:
     refused = change(cup, "extend", "--entries-until", given)
     assert WRONG_USE == refused.exit_code
     assert said in refused.stderr

@@ -239,7 +239,7 @@ def test_an_update_of_a_bot_that_came_later_looks_where_it_came_from(pairs: Path
     assert "f v3" == events(pairs)[-1].what.label
 
 
-def test_who_withdrew_may_take_its_folder_away(pairs: Path) -> None:
+def test_the_folder_of_a_withdrawn_bot_may_be_removed(pairs: Path) -> None:
     assert 0 == change(pairs, "withdraw", "c").exit_code
     shutil.rmtree(pairs.parent / "c")
     assert "c (withdrawn)" in playing(pairs, AtOnce()).digest.labels
@@ -275,7 +275,7 @@ def test_who_withdrew_may_take_its_folder_away(pairs: Path) -> None:
         ),
     ],
 )
-def test_what_cannot_be_is_refused_and_nothing_is_written(pairs: Path, command: Command, said: str) -> None:
+def test_impossible_changes_are_refused_and_nothing_is_written(pairs: Path, command: Command, said: str) -> None:
     refused = change(pairs, *command)
     assert WRONG_USE == refused.exit_code
     assert said in refused.stderr
@@ -302,7 +302,7 @@ def test_a_bot_that_withdrew_may_come_back_and_none_that_looks_like_it(pairs: Pa
     assert 0 == change(pairs, "add", "f", "--label=a", "--no-check").exit_code
 
 
-def test_nobody_keeps_a_bot_from_its_next_version_by_a_name(pairs: Path) -> None:
+def test_no_name_can_block_the_next_version_of_a_bot(pairs: Path) -> None:
     for command in (("add", "f", "--label=a v2"), ("update", "a", "f2"), ("update", "a v2", "f3")):
         assert 0 == change(pairs, *command, "--no-check").exit_code
     assert ["a v2", "a v3", "a v2 v2"] == [event.what.label for event in events(pairs)]

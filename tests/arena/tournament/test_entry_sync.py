@@ -62,9 +62,7 @@ def labels(cup: Path) -> list[str]:
     return [event.what.label for event in events(cup)]
 
 
-def test_what_is_new_enters_what_has_changed_is_updated_and_the_rest_is_reported(
-    cup: Path, incoming: Path
-) -> None:
+def test_new_bots_enter_changed_ones_are_updated_and_the_rest_is_reported(cup: Path, incoming: Path) -> None:
     put(incoming / "a", "changed")
     shutil.copytree(cup.parent / "b", incoming / "b")
     put(incoming / "zoe", "new")
@@ -103,7 +101,7 @@ def test_an_archive_is_as_good_as_a_folder(cup: Path, incoming: Path) -> None:
     assert ["yan", "zoe", "zoe v2", "zoe v3"] == labels(cup)
 
 
-def test_one_that_is_refused_keeps_no_other_from_entering(cup: Path, incoming: Path) -> None:
+def test_a_refused_bot_does_not_stop_others_from_entering(cup: Path, incoming: Path) -> None:
     put(incoming / "zoe", "new")
     (incoming / "empty").mkdir()
     (incoming / "bad.zip").write_bytes(b"garbage")
@@ -120,7 +118,7 @@ def test_one_that_is_refused_keeps_no_other_from_entering(cup: Path, incoming: P
         entry: result for entry, (result, _) in found.items()
     }
     for entry, why in {
-        "bad.zip": "bad.zip: cannot be unpacked: ",
+        "bad.zip": "bad.zip: this is neither a zip nor a tar archive",
         "chess": "chess does not play mist",
         "empty": "empty/bot.toml: cannot be read: No such file",
         "link": "is a symbolic link",

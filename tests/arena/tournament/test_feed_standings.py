@@ -145,7 +145,7 @@ async def test_they_are_told_again_for_who_comes_late_and_numbered(
         nursery.cancel_scope.cancel()
 
 
-def test_whoever_follows_the_progress_hears_of_matches_as_before(tmp_path: Path) -> None:
+def test_other_observers_are_notified_of_matches_as_before(tmp_path: Path) -> None:
     heard: list[str] = []
 
     class Progress:
@@ -167,7 +167,7 @@ def test_whoever_follows_the_progress_hears_of_matches_as_before(tmp_path: Path)
     assert ["ended 0/0", "lost 0/0 gone", "void 0/0 void 1"] == heard
 
 
-def test_of_a_tournament_that_goes_on_with_another_field_they_have_its_rows_from_the_first(tmp_path: Path) -> None:
+def test_a_tournament_with_a_changed_field_publishes_the_new_rows_from_the_first_message(tmp_path: Path) -> None:
     file = field(tmp_path, "round_robin")
     playing(file, AtOnce())
     assert 0 == change(file, "add", "f", "--no-check").exit_code

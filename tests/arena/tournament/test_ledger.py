@@ -123,7 +123,7 @@ def test_a_transcript_that_is_there_already_is_not_written_over(ledger: Ledger, 
     assert tmp_path / "m.3.jsonl" == ledger.try_match(FIRST, tmp_path, "m").transcript
 
 
-def test_what_another_process_left_unfinished_is_given_up_and_is_nobodys_fault(ledger: Ledger) -> None:
+def test_attempts_left_unfinished_by_another_process_are_void_without_any_bots_fault(ledger: Ledger) -> None:
     ledger.try_match(FIRST, FOLDER, "m")
     finish(ledger, SECOND)
     assert 1 == ledger.give_up_unfinished()
@@ -344,7 +344,7 @@ def test_a_void_attempt_takes_its_block_with_it_also_what_ends_later(ledger: Led
     assert [(0, 0, "no memory"), (0, 0, "no socket")] == ledger.set_aside()
 
 
-def test_what_was_set_aside_and_ends_after_its_block_has_been_committed_changes_nothing(ledger: Ledger) -> None:
+def test_an_old_attempt_that_ends_after_its_block_was_committed_changes_nothing(ledger: Ledger) -> None:
     first, second = ledger.try_match(FIRST, FOLDER, "m"), ledger.try_match(SECOND, FOLDER, "n")
     ledger.void_block(0, second, "no memory")
     assert (finish(ledger, FIRST), finish(ledger, SECOND)) == (False, True)
@@ -391,7 +391,7 @@ def test_a_book_that_is_settled_is_whole_without_the_files_beside_it(ledger: Led
         assert ledger.results() == alone.results() != []
 
 
-def test_what_is_no_regular_file_is_refused_by_name(tmp_path: Path) -> None:
+def test_a_path_that_is_no_regular_file_is_refused_by_name(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "folder").mkdir()
     for name, said in (("pipe", "it is a fifo"), ("folder", "it is a folder")):

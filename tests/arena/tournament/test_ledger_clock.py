@@ -72,7 +72,7 @@ def test_a_clock_that_is_set_on_is_followed(machine: Machine) -> None:
 @pytest.mark.parametrize(
     "latest", ["yesterday", "", "2026-11-01T13:00:00", "9999-12-31T23:59:59.999+00:00", "x" * 10**6]
 )
-def test_what_is_no_time_of_a_ledger_is_not_gone_on_from(machine: Machine, latest: str) -> None:
+def test_the_clock_does_not_continue_from_an_unusable_time(machine: Machine, latest: str) -> None:
     assert "2026-11-01T12:00:00.000+00:00" == machine.clock(latest).now()
 
 

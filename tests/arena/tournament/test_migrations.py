@@ -76,7 +76,7 @@ def test_a_migrated_ledger_is_made_of_what_a_new_one_is_and_has_lost_no_row(
 
 
 @pytest.mark.parametrize("schema", SINCE_RELEASE)
-def test_what_a_ledger_says_is_the_same_in_each_schema(
+def test_a_ledgers_content_is_the_same_in_each_schema(
     schema: int, copied: Callable[[int], Path], tmp_path: Path
 ) -> None:
     with closing(Ledger(tmp_path / "new.sqlite")) as ledger:

@@ -88,7 +88,7 @@ def test_a_bot_that_fails_is_told_of_after_so_many_matches_and_when_they_have_do
     )
 
 
-def test_what_failed_before_a_stop_is_counted_on(tmp_path: Path) -> None:
+def test_failures_before_a_stop_still_count(tmp_path: Path) -> None:
     table = "[notices]\nfailing_after = 2\n"
     stopped = Badly(crashes="mist_hunter", fails_after=9, failure=Stopped(signal.SIGTERM))
     first, second = told(tmp_path, stopped, table), told(tmp_path, Badly(crashes="mist_hunter"), table)
@@ -201,7 +201,7 @@ def test_the_command_to_go_on_is_said_without_the_url() -> None:
     assert ["--notify=URL", "a=b"] == _without_secret(["--notify=https://h/S3CRET=x", "a=b"])
 
 
-def test_what_is_posted_is_one_flat_object() -> None:
+def test_a_posted_notice_is_one_flat_object() -> None:
     notice = Notice(
         event="failing", tournament="cup", at="now", text="t", bot="b", conduct=Conduct.CRASHED, count=5
     )
@@ -216,7 +216,7 @@ def test_what_is_posted_is_one_flat_object() -> None:
     } == json.loads(msgspec.json.encode(notice))
 
 
-def test_whoever_follows_the_progress_hears_all_of_it_as_before(tmp_path: Path) -> None:
+def test_other_observers_are_notified_as_before(tmp_path: Path) -> None:
     watch, heard = NoticeObserver(read_tournament(_file(tmp_path, "")), list[Notice]().append), Heard()
     (first, _) = next(iter(round_robin(2, 1, 1))).matches
     watched = Observers((heard, watch))

@@ -86,7 +86,7 @@ def test_a_remote_bot_is_named_as_its_keys_file_and_its_content_is_its_key(file:
         ("seed = 4", "[remote]\nwaits = 9", "5: remote.waits: is not a known field; did you mean wait?"),
     ],
 )
-def test_what_a_file_may_not_say_of_remote_bots(was: str, becomes: str, said: str, file: Path) -> None:
+def test_fields_that_remote_bots_do_not_allow_are_refused(was: str, becomes: str, said: str, file: Path) -> None:
     assert said in complaint(file, was, becomes)
 
 
@@ -177,7 +177,7 @@ def test_an_author_is_told_place_and_rating_as_the_table_has_them(file: Path) ->
     assert 2 == len(told)
 
 
-def test_of_a_ladder_without_an_end_an_author_is_told_its_own_rating_and_its_95_percent(file: Path) -> None:
+def test_authors_on_an_endless_ladder_receive_their_own_rating_and_its_95_percent_interval(file: Path) -> None:
     file.write_text(TEXT.replace("blocks = 2", 'format = "ladder"\nendless = true'))
     tournament = read_tournament(file)
     played = [simulated(block, 0, (0, 1 + block % 2), [[0], [1]]) for block in range(6)]

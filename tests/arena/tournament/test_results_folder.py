@@ -34,7 +34,7 @@ def test_whether_it_is_held_can_be_asked_from_outside(tmp_path: Path) -> None:
     assert not is_held(tmp_path / "nothing")
 
 
-def test_who_asks_does_not_keep_an_arena_from_beginning(tmp_path: Path) -> None:
+def test_readers_of_a_folder_do_not_stop_an_arena_from_beginning(tmp_path: Path) -> None:
     with (tmp_path / LOCK).open("w") as asking:
         fcntl.flock(asking, fcntl.LOCK_SH)
         asked = Timer(0.03, lambda: fcntl.flock(asking, fcntl.LOCK_UN))
@@ -45,7 +45,7 @@ def test_who_asks_does_not_keep_an_arena_from_beginning(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("begun", [True, False])
-def test_what_counts_is_named_when_the_machine_cannot_go_on(tmp_path: Path, *, begun: bool) -> None:
+def test_counted_results_are_named_when_the_machine_cannot_continue(tmp_path: Path, *, begun: bool) -> None:
     """A full disk, in SQLite's own words and in the kernel's."""
     full = OSError(errno.ENOSPC, "No space left on device", "/r/x.jsonl")
     for error, why in (

@@ -316,7 +316,7 @@ async def test_a_block_that_stays_void_ends_the_run_with_its_reason_and_what_may
         (SandboxError("no sandbox: bwrap is not installed"), "no sandbox: bwrap is not installed"),
     ],
 )
-async def test_what_stops_every_match_stops_the_run_and_a_later_run_goes_on(
+async def test_an_error_that_stops_every_match_stops_the_run_and_a_later_run_continues(
     tmp_path: Path, autojump_clock: object, error: Exception, text: str, open_ledger: OpenLedger
 ) -> None:
     expected = await undisturbed(tmp_path)
@@ -355,7 +355,7 @@ async def test_a_match_for_which_the_machine_had_too_little_is_void_and_played_a
     assert expected == table(ledger)
 
 
-async def test_of_matches_that_stop_the_run_at_once_each_is_recorded_with_its_reason(
+async def test_each_match_that_stops_the_run_is_recorded_with_its_reason(
     tmp_path: Path, autojump_clock: object, open_ledger: OpenLedger
 ) -> None:
     """The first one's error cancels the others, also while they write theirs down."""

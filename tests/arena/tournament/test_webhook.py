@@ -222,7 +222,7 @@ def test_nobody_listens_there(capsys: pytest.CaptureFixture[str], monkeypatch: p
     )
 
 
-def test_what_waits_is_bounded_and_the_end_does_not_wait_for_ever(
+def test_waiting_notices_are_bounded_and_the_end_does_not_wait_for_ever(
     served: Callable[[Behave], Server], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(notices, "CLOSE_SECONDS", 0.3)

@@ -51,13 +51,13 @@ def test_a_bot_arrives_as_it_was_sent_under_its_contents_name(bot: BotFolder) ->
     assert {"bot.toml", "run", "data", "link"} == {path.name for path in here.folder.iterdir()}
 
 
-def test_what_was_not_announced_is_not_kept(bot: BotFolder, cache: Path) -> None:
+def test_unannounced_files_are_not_stored(bot: BotFolder, cache: Path) -> None:
     with pytest.raises(BotFolderError, match=f"a bot of content {bot.content} was announced, and sha256:"):
         store_bot(bot.content, parcel("bot.toml", b"another"))
     assert is_whole(bot.content)
 
 
-def test_what_would_be_put_elsewhere_is_not_kept(bot: BotFolder, tmp_path: Path) -> None:
+def test_files_that_would_be_written_elsewhere_are_not_stored(bot: BotFolder, tmp_path: Path) -> None:
     with pytest.raises(BotFolderError, match=r"a bot arrived broken: ../../../out: is no name for a file inside"):
         store_bot(bot.content, parcel("../../../out", b""))
     with pytest.raises(BotFolderError, match="a bot arrived broken"):
@@ -65,7 +65,7 @@ def test_what_would_be_put_elsewhere_is_not_kept(bot: BotFolder, tmp_path: Path)
     assert not (tmp_path / "out").exists()
 
 
-def test_what_no_hash_covers_does_not_come_along(bot: BotFolder, cache: Path) -> None:
+def test_files_that_the_hash_does_not_cover_are_not_sent(bot: BotFolder, cache: Path) -> None:
     """A sender could put beside a bot's content what its hash does not tell, and Python would run."""
     whole = zlib.decompress(packed_bot(bot))
     more = header("run.d/__pycache__/run.pyc", 4) + b"evil"
@@ -89,7 +89,7 @@ def test_a_folder_that_others_may_write_to_is_not_used(bot: BotFolder, cache: Pa
         store_bot(bot.content, packed_bot(bot))
 
 
-def test_what_cannot_be_sent_is_named(bot: BotFolder) -> None:
+def test_files_that_cannot_be_sent_are_named(bot: BotFolder) -> None:
     (bot.folder / "link").unlink()
     (bot.folder / "link").symlink_to("/etc/passwd")
     with pytest.raises(BotFolderError, match="cannot be sent to another machine: link: is a link"):

@@ -251,7 +251,7 @@ async def test_a_scheduler_that_does_not_come_back_is_not_waited_for_for_ever(
     assert f"--on {ON}: the scheduler is gone, and {said}" == str(reason_of(caught.value))
 
 
-async def test_who_cannot_play_is_named_where_others_can(
+async def test_a_worker_that_cannot_play_is_named_if_others_can(
     monkeypatch: pytest.MonkeyPatch, asked: Asked, capsys: pytest.CaptureFixture[str]
 ) -> None:
     client = Client(first=INFO, second=INFO | {"resources": {}})
@@ -293,7 +293,7 @@ class TestWhatComesBack:
             received(self.returned(tmp_path / "m.jsonl", self.LAST, name), tmp_path / "m.jsonl")
         assert [] == list(tmp_path.iterdir())
 
-    def test_what_swells_beyond_the_bound_is_not_kept(
+    def test_an_answer_that_inflates_beyond_the_bound_is_not_stored(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(transfer, "MOST_BYTES", 1_000)
@@ -305,23 +305,23 @@ class TestWhatComesBack:
         assert [] == list(tmp_path.iterdir())
 
     @pytest.mark.parametrize("sent", [b"", b"no zlib", zlib.compress(LAST)[:-1]])
-    def test_what_is_cut_short_or_no_zlib_is_not_kept(self, tmp_path: Path, sent: bytes) -> None:
+    def test_a_truncated_or_invalid_zlib_stream_is_not_stored(self, tmp_path: Path, sent: bytes) -> None:
         words = msgspec.msgpack.decode(self.returned(tmp_path / "m.jsonl", self.LAST, "m.jsonl"), type=Returned)
         swapped = msgspec.structs.replace(words, files={"m.jsonl": sent})
         with pytest.raises(TranscriptError, match="a worker sent"):
             received(msgspec.msgpack.encode(swapped), tmp_path / "m.jsonl")
         assert [] == list(tmp_path.iterdir())
 
-    def test_what_is_no_answer_is_refused(self, tmp_path: Path) -> None:
+    def test_bytes_that_are_no_answer_are_refused(self, tmp_path: Path) -> None:
         words = msgspec.msgpack.encode(Returned(answer=b'{"type":"done","number":"1"}'))
         with pytest.raises(msgspec.MsgspecError):
             received(words, tmp_path / "m.jsonl")
 
-    def test_what_failed_comes_back_as_the_error_it_was(self) -> None:
+    def test_a_failed_match_returns_its_original_error(self) -> None:
         assert "gone" == failed(1, WorkerGoneError("x")).kind
 
 
-def test_who_has_left_is_not_played_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_match_is_played_for_an_arena_that_has_left(monkeypatch: pytest.MonkeyPatch) -> None:
     """What it asked for just before may arrive just after."""
     monkeypatch.setattr(tasks, "_LEFT", set())
     tasks.leave("an arena")

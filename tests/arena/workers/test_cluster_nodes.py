@@ -152,7 +152,7 @@ def test_a_node_that_has_died_is_not_played_on_and_another_takes_its_place(proce
     assert 2 == len(processes.nodes)
 
 
-def test_what_is_played_for_an_arena_that_leaves_ends_at_once(processes: Process) -> None:
+def test_matches_for_an_arena_that_leaves_end_at_once(processes: Process) -> None:
     processes.answer = False
     match = InThread(lambda: node_of("an arena", 1).play(ordered()))
     until(lambda: bool(processes.nodes))

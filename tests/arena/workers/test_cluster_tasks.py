@@ -83,7 +83,7 @@ def test_where_there_is_a_store_it_goes_there_and_does_not_come_back(
     assert not (tmp_path / "m.jsonl").exists()
 
 
-def test_what_was_not_played_has_nothing_to_store(ordered: Ordered, node: Node, tmp_path: Path) -> None:
+def test_an_unplayed_match_has_nothing_to_store(ordered: Ordered, node: Node, tmp_path: Path) -> None:
     node.gone = True
     answer = received(tasks.play(encoded(replace(ordered, store="memory://cluster/none"))), tmp_path / "m.jsonl")
     assert ("gone", "its process was killed") == (getattr(answer, "kind", ""), getattr(answer, "text", ""))

@@ -161,7 +161,7 @@ async def test_a_worker_that_comes_plays_too_and_is_taken_in_once(
     assert "second has joined and plays, too\n" == capsys.readouterr().err
 
 
-async def test_what_a_worker_that_goes_was_playing_is_given_up(
+async def test_matches_of_a_worker_that_disappears_are_given_up(
     scheduler: Scheduler, autojump_clock: object, capsys: pytest.CaptureFixture[str]
 ) -> None:
     scheduler.lines = [line := Client(first=INFO, second=SMALLER)]
@@ -195,9 +195,7 @@ async def test_when_all_workers_are_gone_others_are_waited_for_but_not_for_ever(
     assert 3 * PATIENCE - 1 == round(trio.current_time() - began)
 
 
-async def test_what_was_played_over_a_line_that_is_cut_is_given_up(
-    scheduler: Scheduler, autojump_clock: object
-) -> None:
+async def test_matches_over_a_lost_connection_are_given_up(scheduler: Scheduler, autojump_clock: object) -> None:
     scheduler.lines = [line := Client(first=INFO), Client(first=INFO)]
     errors: list[str] = []
     async with open_cluster(ON, NOBODY) as roster, trio.open_nursery() as nursery:
@@ -233,7 +231,7 @@ async def test_a_scheduler_is_looked_for_twice_a_second_where_it_was_seen_before
         assert not capsys.readouterr().err
 
 
-async def test_that_the_scheduler_is_gone_is_said_once(
+async def test_the_loss_of_the_scheduler_is_reported_once(
     scheduler: Scheduler, autojump_clock: object, capsys: pytest.CaptureFixture[str]
 ) -> None:
     scheduler.lines = [line := Client(first=INFO)]

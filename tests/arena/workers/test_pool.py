@@ -184,7 +184,7 @@ worker.main(worker.open_local_player, str)
 """
 
 
-async def test_what_a_worker_publishes_and_what_it_logs_each_go_where_they_are_to(tmp_path: Path) -> None:
+async def test_feed_and_log_of_a_worker_go_to_their_own_destinations(tmp_path: Path) -> None:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     writer = Writer(opened(str(tmp_path / "log")))
     with ours, theirs, trio.fail_after(60):

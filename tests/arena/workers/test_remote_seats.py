@@ -256,7 +256,7 @@ async def test_each_author_is_told_place_score_and_delay_also_one_whose_line_was
     ] == told
 
 
-async def test_of_a_void_attempt_they_are_told_why_it_is_void_and_no_place(
+async def test_authors_are_sent_the_reason_of_a_void_attempt_and_no_place(
     lobby: StandInLobby, in_line: None, autojump_clock: object
 ) -> None:
     told = await told_of_a_match(lobby, result_of_three(None, "the host is at fault"))
@@ -265,13 +265,13 @@ async def test_of_a_void_attempt_they_are_told_why_it_is_void_and_no_place(
     ]
 
 
-async def test_of_an_attempt_that_fell_through_they_are_told_nothing(
+async def test_authors_are_sent_nothing_about_an_attempt_without_a_result(
     lobby: StandInLobby, in_line: None, autojump_clock: object
 ) -> None:
     assert [] == await told_of_a_match(lobby, WorkerGoneError("killed by SIGKILL"))
 
 
-async def test_of_each_remote_bot_its_matches_its_delays_and_its_cuts_are_told_at_the_end(
+async def test_each_remote_bots_matches_delays_and_disconnections_are_reported_at_the_end(
     lobby: StandInLobby, in_line: None, autojump_clock: object, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async def play(*_: object, **__: object) -> AttemptResult:

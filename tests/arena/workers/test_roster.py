@@ -23,7 +23,7 @@ async def play_all(ledger: Ledger, folder: Path, roster: Roster[Worker[str]]) ->
     await BlockRunner(field, BLOCKS, ledger, workers=roster, progress=Heard(), write=at_once).play()
 
 
-async def test_who_comes_plays_too_also_where_nobody_was(
+async def test_a_worker_that_joins_plays_too_even_if_it_is_the_first(
     tmp_path: Path, autojump_clock: object, open_ledger: OpenLedger
 ) -> None:
     expected = await undisturbed(tmp_path)
@@ -40,7 +40,7 @@ async def test_who_comes_plays_too_also_where_nobody_was(
     assert (2, 3) == (first.most_at_once, second.most_at_once)
 
 
-async def test_who_leaves_is_given_nothing_more_and_its_matches_are_played_by_others(
+async def test_a_worker_that_leaves_gets_no_more_matches_and_others_play_its_matches(
     tmp_path: Path, autojump_clock: object, open_ledger: OpenLedger
 ) -> None:
     expected = await undisturbed(tmp_path)

@@ -35,7 +35,7 @@ def test_a_transcript_is_moved_with_its_bots_logs_and_nothing_else(transcript: P
     assert ["00001b.jsonl"] == [path.name for path in transcript.parent.iterdir()]
 
 
-def test_what_another_attempt_at_the_match_writes_stays(transcript: Path) -> None:
+def test_a_transcript_of_another_attempt_at_the_match_stays(transcript: Path) -> None:
     others = [transcript.with_name(f"00001a-x[1].2.{end}") for end in ("jsonl.part", "seat-0.log")]
     for other in others:
         other.touch()
@@ -50,7 +50,7 @@ def test_one_that_is_there_is_not_written_over(transcript: Path, tmp_path: Path)
     assert (f"{first}.2", b"{}\n") == (store.move(transcript), Path(first.removeprefix("file://")).read_bytes())
 
 
-def test_what_is_no_place_is_named() -> None:
+def test_a_url_that_is_no_store_is_named() -> None:
     with pytest.raises(WrongUse, match=r"^transcripts cannot go to nowhere://x: Protocol not known: nowhere"):
         Store("nowhere://x")
 

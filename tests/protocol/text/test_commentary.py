@@ -61,7 +61,7 @@ def test_a_pair_of_mist_that_is_spotted_is_lost() -> None:
     assert ["    anna places C3", "**  anna spots all of bob's pair: two pieces lost"] == lines
 
 
-def test_of_three_pieces_of_mist_only_those_that_are_spotted_are_lost() -> None:
+def test_only_spotted_pieces_of_a_triple_are_lost_in_mist() -> None:
     lines = mist({"cells": ["C3"]}, {"cells": ["C4", "D6", "H5"]})
     assert ["**  anna spots C4 and D6 of bob's three pieces: two pieces lost", "    bob places H5"] == lines[1:]
 

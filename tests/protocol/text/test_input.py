@@ -143,7 +143,7 @@ def test_the_help_lists_the_forms_of_each_window(game: str, variant: str) -> Non
         ("runes-to-ruins", "symbol", None, "a symbol is drawn for you"),
     ],
 )
-def test_what_happens_if_nothing_is_submitted_is_a_sentence(
+def test_the_effect_of_no_submission_is_a_sentence(
     game: str, window: str, default: dict[str, Any] | None, happens: str
 ) -> None:
     assert f"If you submit nothing, {happens}." == registry.if_nothing(game, window, default)
@@ -285,7 +285,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("game", "window", "text", "complaint"), REFUSED)
-def test_what_is_no_action_is_refused_with_what_would_be_one(
+def test_text_that_is_no_action_is_refused_with_an_example_of_one(
     game: str, window: str, text: str, complaint: str
 ) -> None:
     with pytest.raises(ParseError, match=f"^{re.escape(complaint)}"):
@@ -300,7 +300,7 @@ BITS = sorted(
 
 @pytest.mark.parametrize(("game", "window"), WINDOWS)
 @given(text=st.lists(st.sampled_from(BITS), max_size=12).map("".join) | st.text(max_size=30))
-def test_what_is_read_has_its_windows_form_whatever_is_typed(game: str, window: str, text: str) -> None:
+def test_any_text_that_is_read_has_the_form_of_its_window(game: str, window: str, text: str) -> None:
     """So the referee never refuses a person's action for its form, in words that are about JSON."""
     try:
         action = registry.read(game, window, text)

@@ -190,7 +190,7 @@ def test_nothing_is_left_of_it(place: Place, start: str) -> None:
 
 @pytest.mark.slow
 @START
-def test_of_an_arena_whose_guard_is_killed_too_the_next_one_leaves_nothing(place: Place, start: str) -> None:
+def test_the_next_arena_removes_everything_of_one_whose_guard_was_killed_too(place: Place, start: str) -> None:
     arena = Arena(place, start, MATCHES)
     os.kill(arena.guard(), signal.SIGKILL)
     arena.kill()

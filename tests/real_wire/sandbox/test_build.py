@@ -110,7 +110,7 @@ def test_it_has_no_network_and_sees_no_secrets(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("leaves", ["ln -s /etc/passwd out", "mkfifo pipe", "ln -s ../../../x out"])
-def test_what_leads_out_of_the_folder_or_is_no_file_is_not_kept(tmp_path: Path, leaves: str) -> None:
+def test_links_out_of_the_folder_and_special_files_are_not_stored(tmp_path: Path, leaves: str) -> None:
     with pytest.raises(BotFolderError, match="build: what it made cannot be kept"):
         built(bot(tmp_path, f"{MAKES}{leaves}\n"), "strict")
 
@@ -196,7 +196,7 @@ for process in mine:
 
 
 @both
-def test_what_its_processes_write_to_any_pipe_is_at_most_its_output(tmp_path: Path, isolation: Isolation) -> None:
+def test_text_that_its_processes_write_to_a_pipe_is_at_most_output(tmp_path: Path, isolation: Isolation) -> None:
     (tmp_path / "bot").mkdir()
     (tmp_path / "bot/attack.py").write_text(ATTACK)
     made = built(bot(tmp_path, f"{MAKES}python3 attack.py\n"), isolation)
@@ -296,7 +296,7 @@ def test_a_build_that_uses_too_much_memory_says_so(tmp_path: Path) -> None:
 
 
 @both
-def test_what_no_hash_covers_is_not_in_what_it_builds_from(tmp_path: Path, isolation: Isolation) -> None:
+def test_files_that_the_hash_does_not_cover_are_not_in_its_input(tmp_path: Path, isolation: Isolation) -> None:
     """Else whoever built first would decide what all others of that content play."""
     honest = bot(
         tmp_path, f"{MAKES}for evil in __pycache__ .git lib/__pycache__; do cp $evil/evil made; done\ntrue\n"
@@ -311,7 +311,9 @@ def test_what_no_hash_covers_is_not_in_what_it_builds_from(tmp_path: Path, isola
 
 @both
 @pytest.mark.parametrize("name", ["__pycache__", ".git"])
-def test_what_no_hash_covers_is_not_in_what_it_made(tmp_path: Path, isolation: Isolation, name: str) -> None:
+def test_files_that_the_hash_does_not_cover_are_not_in_its_result(
+    tmp_path: Path, isolation: Isolation, name: str
+) -> None:
     made = built(bot(tmp_path, f"{MAKES}mkdir {name}; touch {name}/x\n"), isolation)
     assert {"bot.toml", "build.sh", "made"} == {path.name for path in made.folder.iterdir()}
 

@@ -113,7 +113,7 @@ async def test_there_are_no_terminals(start: How, lab: Lab) -> None:
     assert [[], False] == await lab.told(program, isolation=start)
 
 
-async def test_what_a_bot_sets_of_its_descriptors_the_next_one_does_not_find(start: How, lab: Lab) -> None:
+async def test_settings_of_a_bots_descriptors_do_not_reach_the_next_bot(start: How, lab: Lab) -> None:
     assert [[0, 0, 0]] * 2 == [await lab.told(SHARED, isolation=start) for _ in range(2)]
 
 

@@ -195,7 +195,7 @@ threading.Thread(target=work).start()
         assert [] == lab.alive()
 
     @pytest.mark.parametrize("isolation", ["strict", "warm"])
-    async def test_what_has_lost_its_parent_and_ended_takes_no_place(self, lab: Lab, isolation: How) -> None:
+    async def test_ended_orphans_do_not_count_as_processes(self, lab: Lab, isolation: How) -> None:
         program = """
 import os
 for _ in range(100):
@@ -300,7 +300,7 @@ class TestLog:
         assert "a\nb\nc\n" == lab.log.read_text()
 
     @BOTH
-    async def test_of_much_it_holds_the_first_half_and_the_last_and_counts_the_rest(
+    async def test_a_full_log_has_the_first_and_the_last_half_and_counts_the_rest(
         self, lab: Lab, isolation: How
     ) -> None:
         bot = lab.bot("for n in range(20_000): print(f'{n:09d}')", limits="log_kb = 8")
@@ -327,7 +327,7 @@ class TestLog:
 
 
 class TestNoSandbox:
-    async def test_what_bubblewrap_cannot_mount_is_no_fault_of_the_bot(self, lab: Lab) -> None:
+    async def test_a_mount_that_bubblewrap_cannot_make_is_no_fault_of_the_bot(self, lab: Lab) -> None:
         lab.line = lab.lines / "no such line" / "referee.sock"
         await lab.refused(lab.bot("pass"), r"no sandbox: bubblewrap says: bwrap: .*no such line.*; or run bots")
 
@@ -362,7 +362,7 @@ class TestNoSandbox:
 
     @pytest.mark.skipif(os.geteuid() != 0, reason="only root's bots are other users")
     @pytest.mark.parametrize("name", ["", "bot.py"])
-    async def test_what_roots_bot_could_not_read_is_named(self, lab: Lab, name: str) -> None:
+    async def test_files_that_the_bots_user_could_not_read_are_named(self, lab: Lab, name: str) -> None:
         bot = lab.bot("pass")
         (bot.folder / name).chmod(0o700)
         await lab.refused(bot, r"/[0-9a-f]{64}/?[a-z.]*: may not be read by others; .*chmod")
@@ -409,7 +409,7 @@ def left_over() -> tuple[int, set[Path]]:
         ("none", "pidfd_open"),
     ],
 )
-async def test_of_a_bot_that_could_not_be_started_nothing_is_left(
+async def test_a_bot_that_could_not_be_started_leaves_nothing_behind(
     lab: Lab, monkeypatch: pytest.MonkeyPatch, isolation: How, scarce: str
 ) -> None:
     bot = lab.bot("import time\ntime.sleep(1000)\n")

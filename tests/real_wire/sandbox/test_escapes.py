@@ -306,7 +306,7 @@ async def test_a_bot_that_is_not_frozen_is_found(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize(("busy", "told"), [(1, "held"), (10, "too busy")])
-async def test_what_the_machine_was_too_busy_to_tell_is_tried_again(
+async def test_attempts_for_which_the_machine_was_too_busy_are_repeated(
     busy: int, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tried: list[tuple[str, ...]] = []

@@ -117,7 +117,7 @@ print(json.dumps([sorted(found), os.environ["HOME"], os.environ["TMPDIR"]]))
         ],
         ids=str,
     )
-    async def test_what_is_not_its_own_is_not_there(self, lab: Lab, path: Path) -> None:
+    async def test_a_bot_does_not_see_files_of_others(self, lab: Lab, path: Path) -> None:
         assert "ENOENT" == await lab.told(f"{TRY}\nprint(json.dumps(attempt(os.stat, {str(path)!r})))")
 
     async def test_bubblewraps_own_process_is_no_way_out(self, lab: Lab) -> None:

@@ -185,7 +185,7 @@ def test_rejected_is_always_there() -> None:
     assert {} == judged({})["steps"][0]["rejected"]
 
 
-def test_what_is_told_to_all_and_to_one_seat_stands_apart() -> None:
+def test_public_and_private_events_are_listed_separately() -> None:
     result = judged({"0": BID, "1": BID}, {"1": {"cup": 3}}, setup={"cups": [0, 1, 2, 7]})
     assert [{"type": "round_over", "highest": 3}] == result["steps"][0]["public"]
     assert {"0": [], "1": [], "2": []} == result["steps"][0]["told"]

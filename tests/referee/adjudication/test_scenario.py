@@ -70,7 +70,7 @@ def in_action(value: bytes) -> bytes:
         (f"steps: more than {MAX_STEPS}", b'{"game":"cups","steps":[' + b"{}," * MAX_STEPS + b"{}]}"),
     ],
 )
-def test_what_is_no_scenario_is_one_clear_error(complaint: str, line: bytes) -> None:
+def test_a_line_that_is_no_scenario_gives_one_clear_error(complaint: str, line: bytes) -> None:
     assert complaint in error(line)
 
 

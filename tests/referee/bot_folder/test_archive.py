@@ -119,7 +119,9 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("pieces", REFUSED.values(), ids=REFUSED)
-def test_of_archives_refused_is(pieces: list[bytes], copies: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_refused_archives_give_one_short_line(
+    pieces: list[bytes], copies: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(content, "MOST_FILES", 90)
     with pytest.raises(ContentError) as refused:
         copied(unpacked(packed(*pieces)))
@@ -134,12 +136,12 @@ GOOD = packed(header("a", size=900), os.urandom(900))
 @pytest.mark.parametrize(
     "text", [b"", b"no archive" * 100, GOOD[:500], GOOD[:-1], GOOD + b"x", GOOD * 2, b"\x1f\x8b" + GOOD]
 )
-def test_what_is_no_whole_archive_is_refused(text: bytes) -> None:
+def test_an_incomplete_archive_is_refused(text: bytes) -> None:
     with pytest.raises(ContentError):
         copied(unpacked(text))
 
 
-def test_what_inflates_without_end_costs_no_memory() -> None:
+def test_an_archive_that_inflates_without_end_takes_no_memory() -> None:
     """A hundred megabytes of zeros are a hundred kilobytes when they are packed."""
     deflater = zlib.compressobj(1)
     bomb = deflater.compress(header("a", size=2**27))

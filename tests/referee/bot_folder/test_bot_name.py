@@ -67,7 +67,7 @@ def test_an_at_sign_begins_a_revision_behind_all_folders_that_are_there(
 
 
 @pytest.mark.parametrize("text", ["in@2026/anna@main", "remote:in@2026/a.key", "bob@corp/bots@home/x@main"])
-def test_what_was_read_beside_another_folder_reads_the_same_from_here(here: Path, text: str) -> None:
+def test_a_name_read_relative_to_another_folder_reads_the_same_from_here(here: Path, text: str) -> None:
     for name in (read_bot_name(text, here), read_bot_name(text).resolved()):
         again = read_bot_name(name.given)
         assert (name.given, name.kind, name.path, name.revision) == (
@@ -134,7 +134,7 @@ def test_a_folder_whose_path_is_known_has_no_revision(here: Path) -> None:
 @pytest.mark.parametrize(
     "text", ["x" * 300, "x/" * 5_000, "./" * (LONGEST_PATH + 1), "a\0b", "in/\0@x", "console"]
 )
-def test_what_cannot_be_a_bots_name_is_refused_in_one_line(here: Path, text: str) -> None:
+def test_an_impossible_name_is_refused_in_one_line(here: Path, text: str) -> None:
     del here
     name = read_bot_name(text)
     assert (name.first_link(), name.is_link) == (None, False)
@@ -161,7 +161,7 @@ def test_a_bot_at_a_revision_is_found_below_a_folder_with_an_at_sign(here: Path)
     assert ("two", "one") == (find_bot("in@2026/bert").version, find_bot("in@2026/bert@HEAD").version)
 
 
-def test_what_a_bot_is_called_does_not_depend_on_the_disk(here: Path) -> None:
+def test_a_bots_label_does_not_depend_on_the_disk(here: Path) -> None:
     before = [last_part(text) for text in ("in@2026/anna", "x@HEAD", "remote:a@b.key")]
     (here / "in@2026/anna").rmdir()
     (here / "in@2026").rmdir()

@@ -112,7 +112,7 @@ def test_refused_among_temporary_files_is(temporary: Path, lay: Callable[[Path],
     assert 0o777 == temporary.stat().st_mode & 0o777, "followed the link"
 
 
-def test_what_is_made_is_gone_afterwards_but_for_what_was_settled(tmp_path: Path) -> None:
+def test_unsettled_files_are_removed_afterwards(tmp_path: Path) -> None:
     with making(tmp_path) as made:
         (made / "whole").mkdir()
         (made / "whole/file").touch()
@@ -120,7 +120,7 @@ def test_what_is_made_is_gone_afterwards_but_for_what_was_settled(tmp_path: Path
     assert [tmp_path / "wanted", tmp_path / "wanted/file"] == sorted(tmp_path.rglob("*"))
 
 
-def test_who_was_faster_stays(tmp_path: Path) -> None:
+def test_the_result_of_the_faster_process_stays(tmp_path: Path) -> None:
     for text in ("first", "second"):
         with making(tmp_path) as made:
             (made / "whole").mkdir()

@@ -314,7 +314,7 @@ class TestCopy:
         assert [first.name] == [path.name for path in first.parent.iterdir() if path.is_dir()]
 
     @pytest.mark.parametrize("exchanges", [True, False], ids=["renameat2", "no renameat2"])
-    def test_who_runs_from_one_that_was_harmed_keeps_its_files(
+    def test_a_bot_that_runs_from_a_damaged_copy_keeps_its_files(
         self, folder: Path, exchanges: bool, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         bot = find_bot(str(folder))
@@ -358,7 +358,7 @@ class TestCopy:
         assert "a" == find_bot(str(folder)).name
         folder.chmod(0o755)
 
-    def test_what_nobody_used_for_long_is_removed_unless_an_arena_runs(self, folder: Path, cache: Path) -> None:
+    def test_copies_unused_for_long_are_removed_unless_an_arena_runs(self, folder: Path, cache: Path) -> None:
         bot = find_bot(str(folder))
         old = bot.folder.stat().st_mtime - 8 * 86_400
         os.utime(bot.folder, (old, old))

@@ -103,7 +103,7 @@ def test_a_star_is_any_game(tmp_path: Path) -> None:
         ("x/bot.toml:6: Invalid value", {"limits": "memory = "}),
     ],
 )
-def test_what_is_wrong_in_bot_toml_is_named(tmp_path: Path, wanted: str, changes: dict[str, str]) -> None:
+def test_errors_in_bot_toml_are_named(tmp_path: Path, wanted: str, changes: dict[str, str]) -> None:
     (tmp_path / "y").write_text("")
     (tmp_path / "y").chmod(0o755)
     told = complaint(make(tmp_path / "x", **changes))
@@ -130,7 +130,7 @@ class TestContentHash:
     def test_it_is_the_same_wherever_the_folder_lies(self, tmp_path: Path) -> None:
         assert content_hash(make(tmp_path / "x")) == content_hash(make(tmp_path / "y"))
 
-    def test_what_python_and_git_leave_is_not_part_of_it(self, tmp_path: Path) -> None:
+    def test_files_left_by_python_and_git_are_not_part_of_it(self, tmp_path: Path) -> None:
         folder = make(tmp_path / "x")
         before = content_hash(folder)
         for name in ("__pycache__", ".git", ".pytest_cache", ".mypy_cache", ".ruff_cache"):
@@ -284,7 +284,7 @@ class TestFinding:
     ("field", "line", "value"),
     [("name", 1, r'"\u001b[2J"'), ("version", 2, r'"\u202e1"'), ("games", 4, r'["\u009b"]')],
 )
-def test_what_would_command_a_terminal_is_refused(tmp_path: Path, field: str, line: int, value: str) -> None:
+def test_text_that_would_control_a_terminal_is_refused(tmp_path: Path, field: str, line: int, value: str) -> None:
     said = complaint(make(tmp_path / "x", **{field: value}))
     assert said.startswith(f"x/bot.toml:{line}: {field}: ")
     assert said.endswith("has characters that cannot be printed")
@@ -294,7 +294,7 @@ def test_what_would_command_a_terminal_is_refused(tmp_path: Path, field: str, li
 @pytest.mark.parametrize(
     "given", ["./" + "x" * 300, "./" + "x" * 300 + "@HEAD", "x@" + "y" * 100_000, "x/" * 3_000]
 )
-def test_what_is_longer_than_any_folders_name_is_no_bot(given: str) -> None:
+def test_a_name_longer_than_any_folders_is_no_bot(given: str) -> None:
     with pytest.raises(BotFolderError, match="is longer than the name of any folder"):
         find_bot(given)
 

@@ -100,7 +100,7 @@ def test_whatever_a_file_says_it_is_read_or_refused_in_one_line(tmp_path: Path) 
         ("1: ", 'a = "\\ud800"'),
     ],
 )
-def test_what_no_field_takes_is_named_with_its_line(wanted: str, text: str) -> None:
+def test_values_that_a_field_does_not_accept_are_named_with_their_line(wanted: str, text: str) -> None:
     with pytest.raises(TomlError) as caught:
         parse(text)
     assert str(caught.value).startswith(wanted)

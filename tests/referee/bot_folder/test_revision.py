@@ -79,7 +79,9 @@ class TestOrdinary:
         git(repository, "worktree", "add", "-q", str(tmp_path / "tree"), "one")
         assert ["one", "two"] == [version(tmp_path / "tree", "HEAD"), version(tmp_path / "tree", "main")]
 
-    def test_what_borrows_objects_is_refused_with_what_helps(self, tmp_path: Path, repository: Path) -> None:
+    def test_a_repository_that_borrows_objects_is_refused_with_a_remedy(
+        self, tmp_path: Path, repository: Path
+    ) -> None:
         git(tmp_path, "clone", "-q", "--shared", str(repository), "clone")
         with pytest.raises(
             BotFolderError, match="borrows objects from elsewhere; make it whole: git repack -a -d"

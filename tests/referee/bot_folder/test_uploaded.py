@@ -109,7 +109,7 @@ TAR_KINDS = {
 
 
 @pytest.mark.parametrize("kind", TAR_KINDS)
-def test_what_is_no_file_is_refused(tmp_path: Path, kind: bytes) -> None:
+def test_a_path_that_is_no_file_is_refused(tmp_path: Path, kind: bytes) -> None:
     assert TAR_KINDS[kind] == refusal(tarred(tmp_path / "a.tgz", GOOD, kind))
     link = zipped(tmp_path / "a.zip", GOOD | {"odd": b"/etc/passwd"}, {"odd": stat.S_IFLNK | 0o777})
     assert TAR_KINDS[tarfile.SYMTYPE] == refusal(link)
@@ -188,7 +188,7 @@ def test_memory_has_a_bound_too(tmp_path: Path) -> None:
         (b"PK\x05\x06" + bytes(18), "the archive has no bot.toml, neither at its top nor in its only folder"),
     ],
 )
-def test_what_is_no_archive_is_refused(tmp_path: Path, content: bytes, said: str) -> None:
+def test_a_file_that_is_no_archive_is_refused(tmp_path: Path, content: bytes, said: str) -> None:
     (tmp_path / "a.zip").write_bytes(content)
     assert refusal(tmp_path / "a.zip").startswith(said)
 

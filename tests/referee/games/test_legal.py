@@ -66,7 +66,7 @@ def plausible(table: Table, seat: int, rng: Random) -> Action | None:
 
 @pytest.mark.parametrize(("name", "variant"), BUILT)
 @pytest.mark.parametrize("seed", range(SEEDS))
-def test_what_is_drawn_is_legal_and_what_is_legal_can_be_built(name: str, variant: str, seed: int) -> None:
+def test_drawn_actions_are_legal_and_legal_actions_can_be_built(name: str, variant: str, seed: int) -> None:
     rng = Random(seed)
     for table, seat, legal in positions(name, variant, seed):
         for _ in range(3):
@@ -79,7 +79,7 @@ def test_what_is_drawn_is_legal_and_what_is_legal_can_be_built(name: str, varian
 
 
 @pytest.mark.parametrize(("name", "variant"), BUILT)
-def test_what_is_legal_of_actions_drawn_from_their_form_can_be_built(name: str, variant: str) -> None:
+def test_legal_actions_drawn_from_their_form_can_be_built(name: str, variant: str) -> None:
     rng = Random(4)
     guesser = Guesser(rng)
     for table, seat, legal in islice(positions(name, variant, 3), 0, None, 5):

@@ -272,7 +272,7 @@ def test_all_layouts_that_fit_the_hints_of_hive_mind_are_as_likely() -> None:
         table.close(tuple(ResolvedAction(Round(place={"1": cells} if seat == 0 else {})) for seat in range(5)))
 
 
-def test_who_placed_what_in_hive_mind_is_drawn_uniformly() -> None:
+def test_placements_of_seats_in_hive_mind_are_drawn_uniformly() -> None:
     game = GAMES["hive-mind"]
     table = Table(game, Deal("gauntlet", 1))
     placed = ("ADE", "HKL", "CFI", "HKL", None)
@@ -341,7 +341,7 @@ def told(view: View) -> tuple[Event, ...]:
 
 @pytest.mark.parametrize("variant", ["heaven-and-hell", "contractual-obligation"])
 @pytest.mark.parametrize("seed", range(6))
-def test_what_the_opponent_did_in_mist_is_among_what_it_may_have_done(variant: str, seed: int) -> None:
+def test_the_opponents_turn_in_mist_is_among_its_possible_turns(variant: str, seed: int) -> None:
     rng = Random(f"{variant}/{seed}")
     table = Table(GAMES["mist"], Deal(variant, seed))
     told: list[list[Event]] = [[], []]
@@ -660,7 +660,7 @@ def could_be_told(asked: Ask, answer: PillarAnswer, banners: Mapping[Title, Bann
 
 
 @pytest.mark.parametrize(("seat", "of"), list(permutations(range(5), 2)))
-def test_what_a_mirror_showed_of_shared_runes_was_asked_of_the_seat_and_a_third(seat: int, of: int) -> None:
+def test_a_mirrored_question_about_shared_runes_names_the_seat_and_a_third(seat: int, of: int) -> None:
     """The question is one that the rules take from the other seat, as they spell it."""
     symbols: Any = SYMBOLS
     walk = cast("RunesWalk", SimpleNamespace(seat=seat, symbols=symbols))

@@ -123,7 +123,7 @@ async def test_a_window_whose_seats_are_secret_is_told_without_them(
     assert {"bid": (0, 1, 2), "look": None, "guess": (0, 1, 2)} == seats
 
 
-async def test_of_a_window_that_is_not_announced_nothing_is_told(
+async def test_windows_that_are_not_announced_are_not_published(
     autojump_clock: trio.testing.MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delitem(Cups.announced, "look")
@@ -185,7 +185,9 @@ class TestReserve:
         assert {"0": 5_000, "1": 5_000, "2": 5_000} == first.reserve_ms
         assert [{}] * len(later) == [each.reserve_ms for each in later]
 
-    async def test_of_processor_time_it_never_is(self, autojump_clock: trio.testing.MockClock) -> None:
+    async def test_the_reserve_of_processor_time_is_never_public(
+        self, autojump_clock: trio.testing.MockClock
+    ) -> None:
         clock = ClockTable(kind="cpu", main_ms=1_000, reserve_ms=5_000)
         played = await mist(after(1, FIRST), after(1, SECOND), clock=clock, cpu=lambda _: (0, 1), fed=True)
         assert [{}] * 2 == [each.reserve_ms for each in of(FeedWindow, played)]
@@ -211,7 +213,7 @@ class TestPauses:
 
 
 class TestSnapshots:
-    async def test_who_comes_late_hears_all_that_was_told_so_far(
+    async def test_late_subscribers_receive_everything_sent_so_far(
         self, autojump_clock: trio.testing.MockClock
     ) -> None:
         played = await mist(after(10.1, FIRST), after(10.1, SECOND), max_turns=3, fed=True)

@@ -62,7 +62,7 @@ def tells_all(bot: Bot) -> Callable[[str], None]:
     return tell
 
 
-async def test_what_bots_say_and_do_is_in_no_line_before_the_end(autojump_clock: MockClock) -> None:
+async def test_no_line_before_the_end_contains_messages_or_actions_of_bots(autojump_clock: MockClock) -> None:
     log = Log()
     played = ready(log)
 

@@ -71,7 +71,7 @@ async def test_the_rules_can_be_asked_at_each_question_what_could_be_answered_th
     assert [[0], [0]] == [[owed.seat for owed in window.owed] for window in windows if window]
 
 
-async def test_who_came_back_is_asked_once_and_told_once(autojump_clock: object) -> None:
+async def test_a_bot_that_reconnected_is_asked_and_informed_once(autojump_clock: object) -> None:
     async def comes_back(bot: Bot, window: Opened) -> None:
         bot.hello()
         bot.submit(window.id, FIRST)
@@ -81,7 +81,7 @@ async def test_who_came_back_is_asked_once_and_told_once(autojump_clock: object)
     assert frames(went_on, 0) == frames(came_back, 0)
 
 
-async def test_what_a_seat_was_told_while_it_was_away_comes_when_it_is_back(autojump_clock: object) -> None:
+async def test_events_during_an_absence_come_after_the_reconnect(autojump_clock: object) -> None:
     """Its bot ends in the other's turn, and says hello again in its own next one."""
     settings: Any = {"options": {"first": 0, "max_turns": 4}}
     disturbed = set_up(2, policy=Policy(fault="restart"), restart=lambda _seat: None, **settings)

@@ -38,7 +38,7 @@ def actions(found: Interviewed) -> list[Any]:
     ]
 
 
-async def test_who_answers_as_the_other_did_hears_the_very_same_bytes(autojump_clock: object) -> None:
+async def test_a_bot_with_the_same_answers_receives_the_same_bytes(autojump_clock: object) -> None:
     played = await a_match()
     found, bot = await asked(played, 0, after(1, FIRST))
     expected = [bytes(one.frame) for one in played.records if isinstance(one, Out) and one.seat == 0]
@@ -83,7 +83,7 @@ async def test_where_it_gives_none_but_illegal_ones_its_default_stands_and_the_r
     assert all(one.answer and one.answer.illegal for one in found.asked)
 
 
-async def test_who_is_silent_is_waited_for_as_long_as_in_the_match_and_asked_on(autojump_clock: object) -> None:
+async def test_a_silent_bot_has_the_match_time_and_gets_the_next_question(autojump_clock: object) -> None:
     played = await a_match()
     began = trio.current_time()
     found, _ = await asked(played, 0, silent)
@@ -121,7 +121,9 @@ async def test_it_may_choose_the_default(autojump_clock: object) -> None:
     assert [True, True] == [one.answer.chosen for one in found.asked if one.answer]
 
 
-async def test_who_has_ended_is_asked_no_more_and_the_questions_left_are_counted(autojump_clock: object) -> None:
+async def test_a_bot_that_has_ended_gets_no_question_and_the_remaining_ones_are_counted(
+    autojump_clock: object,
+) -> None:
     async def ends(bot: Bot) -> None:
         bot.hello()
         window = await bot.hear_a(Opened)
@@ -132,7 +134,7 @@ async def test_who_has_ended_is_asked_no_more_and_the_questions_left_are_counted
     assert ([["G5"], "gone"], "ended by signal 9") == (actions(found), found.gone)
 
 
-async def test_what_it_submitted_before_it_ended_stands(autojump_clock: object) -> None:
+async def test_a_submission_before_the_bots_end_counts(autojump_clock: object) -> None:
     async def ends(bot: Bot) -> None:
         bot.hello()
         window = await bot.hear_a(Opened)
@@ -142,7 +144,7 @@ async def test_what_it_submitted_before_it_ended_stands(autojump_clock: object) 
     assert ([["G5"], "gone"], "ended with exit code 1") == (actions(found), found.gone)
 
 
-async def test_who_says_no_hello_is_waited_for_the_start_up_time(autojump_clock: object) -> None:
+async def test_a_bot_without_hello_has_the_start_up_time(autojump_clock: object) -> None:
     began = trio.current_time()
     found, _ = await asked(await a_match(), 0, hear_out, startup_ms=5_000)
     assert (["gone", "gone"], "no hello within the start-up time") == (actions(found), found.gone)
@@ -159,7 +161,7 @@ async def test_a_wrong_token_gets_nothing(autojump_clock: object) -> None:
     assert ["fault"] == [kind(message) for _, message in bot.heard]
 
 
-async def test_who_must_be_refused_too_often_is_asked_no_more(autojump_clock: object) -> None:
+async def test_a_bot_with_too_many_refusals_gets_no_more_questions(autojump_clock: object) -> None:
     async def script(bot: Bot, window: Opened) -> None:
         for _ in range(4):
             bot.undo(window.id + 7)
@@ -192,7 +194,7 @@ async def test_so_is_one_of_too_many_bytes(autojump_clock: object) -> None:
     assert [None, None] == actions(found)
 
 
-async def test_who_says_hello_again_is_told_all_that_the_seat_had_been_told(autojump_clock: object) -> None:
+async def test_a_repeated_hello_is_answered_with_all_events_of_the_seat(autojump_clock: object) -> None:
     async def script(bot: Bot, window: Opened) -> None:
         if window.id == 1 and len(bot.all_of(Welcome)) == 1:
             bot.hello()
@@ -208,7 +210,7 @@ async def test_who_says_hello_again_is_told_all_that_the_seat_had_been_told(auto
     assert len(again.told) > 1
 
 
-async def test_who_says_hello_again_is_told_what_time_it_has_left(autojump_clock: object) -> None:
+async def test_a_repeated_hello_is_answered_with_the_remaining_time(autojump_clock: object) -> None:
     async def script(bot: Bot, window: Opened) -> None:
         if len(bot.all_of(Welcome)) == 1:
             await trio.sleep(MAIN / 4)
@@ -220,7 +222,7 @@ async def test_who_says_hello_again_is_told_what_time_it_has_left(autojump_clock
     assert [MAIN * 1000, MAIN * 750] == [window.main_ms for window in bot.all_of(Opened)][:2]
 
 
-async def test_what_was_on_its_way_when_it_said_hello_again_is_not_for_it(autojump_clock: object) -> None:
+async def test_frames_on_the_way_at_a_repeated_hello_are_dropped(autojump_clock: object) -> None:
     forgets = []
 
     class Line(MemoryLine):
@@ -314,7 +316,7 @@ async def test_it_is_sent_the_same_whatever_it_answers_and_whatever_became_of_th
     assert told_of(records, seat) == told_to(bot)
 
 
-async def test_what_was_told_of_pauses_is_told_and_stops_no_clock(autojump_clock: object) -> None:
+async def test_messages_about_pauses_are_sent_and_stop_no_clock(autojump_clock: object) -> None:
     async def pauses(bot: Bot, window: Opened) -> None:
         bot.pause()
         await trio.sleep(20)
@@ -390,6 +392,6 @@ def test_a_seats_own_file_is_of_no_other_seat(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seat", [None, -1, 2])
-def test_of_a_whole_transcript_a_seat_must_be_named(seat: int | None) -> None:
+def test_a_whole_transcript_needs_the_number_of_a_seat(seat: int | None) -> None:
     with pytest.raises(Differs, match=r"line 1: which seat\? The seats are 0 to 1"):
         questions_of(read_transcript(transcripts.path("default")), seat)

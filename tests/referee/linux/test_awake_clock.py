@@ -102,7 +102,7 @@ def test_no_time_passes_while_the_process_is_stopped_in_its_sleep(seconds: float
     assert about(seconds) == process.clock.stopped(EPOCH)
 
 
-def test_what_is_missing_of_a_sleep_is_what_no_wait_for_a_processor_explains() -> None:
+def test_oversleep_beyond_the_wait_for_a_processor_counts_as_stopped() -> None:
     process = Process()
     process.sleep(0.05, oversleeps=3.0, waits=1.0)
     assert about(1.05) == process.now

@@ -46,7 +46,7 @@ def second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     cgroups.tree.cache_clear()
 
 
-def test_of_version_2_one_folder_for_each_bot_has_all_bounds(second: Path) -> None:
+def test_in_version_2_one_folder_per_bot_has_all_bounds(second: Path) -> None:
     group = group_for(LIMITS)
     (folder,) = second.glob(f"mist-arena.{os.getpid()}.*/[0-9]*")
     told = {file.name: file.read_text() for file in folder.iterdir()}
@@ -68,7 +68,9 @@ def test_of_version_2_one_folder_for_each_bot_has_all_bounds(second: Path) -> No
     ("peak", "around", "at_fault"),
     [("7", "max", True), ("6", "max", False), (None, "max", True), (None, "1000", True), (None, "10", False)],
 )
-def test_who_had_too_many_processes(second: Path, peak: str | None, around: str, at_fault: bool) -> None:
+def test_a_refused_process_is_the_bots_fault_unless_a_group_around_was_full(
+    second: Path, peak: str | None, around: str, at_fault: bool
+) -> None:
     """Where the kernel keeps no peak, groups around that are nearly full are taken for the cause."""
     group = group_for(LIMITS)
     (folder,) = second.glob(f"mist-arena.{os.getpid()}.*/[0-9]*")
@@ -83,7 +85,7 @@ def test_who_had_too_many_processes(second: Path, peak: str | None, around: str,
     group.close()
 
 
-def test_of_version_2_the_arena_moves_down_before_it_hands_controllers_on(second: Path) -> None:
+def test_in_version_2_the_arena_moves_down_before_it_enables_controllers(second: Path) -> None:
     cgroups.tree()
     assert str(os.getpid()) == (second / "mist-arena-processes" / "cgroup.procs").read_text()
     assert "+memory +pids +cpu" == (second / "cgroup.subtree_control").read_text()
@@ -91,7 +93,7 @@ def test_of_version_2_the_arena_moves_down_before_it_hands_controllers_on(second
     assert "+memory +pids +cpu" == (own / "cgroup.subtree_control").read_text()
 
 
-def test_of_version_2_processes_that_are_born_while_it_moves_down_are_moved_too(
+def test_in_version_2_processes_started_during_the_move_are_moved_too(
     second: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written = Path.write_text
@@ -110,7 +112,7 @@ def test_of_version_2_processes_that_are_born_while_it_moves_down_are_moved_too(
     assert "1002" == (second / cgroups.PROCESSES / "cgroup.procs").read_text()
 
 
-def test_of_version_2_processes_of_one_arena_make_their_groups_side_by_side(
+def test_in_version_2_processes_of_one_arena_create_their_groups_side_by_side(
     second: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And not each below the one before, deeper and deeper, because that has moved it down."""
@@ -155,7 +157,7 @@ class TestWhereItMayNotMakeGroups:
         )
 
     @pytest.mark.usefixtures("systemd")
-    def test_what_systemd_said_is_passed_on(self, second: Path) -> None:
+    def test_the_answer_of_systemd_is_passed_on(self, second: Path) -> None:
         (second / "cgroup.controllers").write_text("memory pids\n")
         assert (
             self._error() == "the control groups here lack cpu, and this machine or container does not run systemd"

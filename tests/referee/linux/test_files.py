@@ -33,7 +33,7 @@ def test_after_an_error_the_old_content_stays_and_nothing_else(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("leads", [False, True])
-def test_what_is_no_file_is_not_replaced(tmp_path: Path, leads: bool) -> None:
+def test_a_path_that_is_no_file_is_not_replaced(tmp_path: Path, leads: bool) -> None:
     path, fifo = tmp_path / "report", tmp_path / ("fifo" if leads else "report")
     os.mkfifo(fifo)
     if leads:
@@ -45,7 +45,7 @@ def test_what_is_no_file_is_not_replaced(tmp_path: Path, leads: bool) -> None:
     assert before == names(tmp_path)
 
 
-def test_who_writes_at_the_same_time_has_a_part_of_its_own(tmp_path: Path) -> None:
+def test_simultaneous_writers_have_separate_part_files(tmp_path: Path) -> None:
     path = tmp_path / "report"
     with whole_file(path) as first:
         first.write(b"first")
@@ -55,7 +55,7 @@ def test_who_writes_at_the_same_time_has_a_part_of_its_own(tmp_path: Path) -> No
     assert ("first", ["report"]) == (path.read_text(), names(tmp_path))
 
 
-def test_what_a_killed_program_left_is_replaced_and_not_written_to(tmp_path: Path) -> None:
+def test_a_part_file_of_a_killed_program_is_replaced_and_not_written_to(tmp_path: Path) -> None:
     part = tmp_path / "report.part"
     part.write_text("much that was not finished")
     part.chmod(0o644)
@@ -67,7 +67,7 @@ def test_what_a_killed_program_left_is_replaced_and_not_written_to(tmp_path: Pat
 
 
 @pytest.mark.parametrize("kind", ["link", "fifo", "folder"])
-def test_what_is_no_part_of_ours_is_left_alone(tmp_path: Path, kind: str) -> None:
+def test_other_files_are_left_alone(tmp_path: Path, kind: str) -> None:
     part, elsewhere = tmp_path / "report.part", tmp_path / "elsewhere"
     match kind:
         case "link":

@@ -24,7 +24,7 @@ def test_each_shortage_is_told_in_one_line_that_names_it(number: int) -> None:
 
 
 @pytest.mark.parametrize("number", [errno.ENOENT, errno.ECONNRESET, errno.EPIPE, errno.EACCES, errno.ESRCH])
-def test_what_a_bot_or_a_wrong_path_brings_about_is_no_shortage(number: int) -> None:
+def test_errors_caused_by_a_bot_or_a_wrong_path_are_no_shortage(number: int) -> None:
     assert shortage_in(OSError(number, os.strerror(number))) is None
     with ButForShortages():
         raise OSError(number, os.strerror(number))

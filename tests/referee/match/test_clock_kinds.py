@@ -55,7 +55,7 @@ def closed_at(played: Played) -> float:
 
 
 class TestSuddenDeath:
-    async def test_what_windows_take_is_taken_from_one_budget(self, autojump_clock: object) -> None:
+    async def test_all_windows_use_one_budget(self, autojump_clock: object) -> None:
         played = await timed(SUDDEN_DEATH, taking(4, 5, 0.5), turns=3)
         assert [(False, 4_000, 6_000), (False, 5_000, 1_000), (False, 500, 500)] == left(played)
 
@@ -168,7 +168,7 @@ class TestBronsteinDelay:
             (1 + A_MS, (True, 1_000, 500)),
         ],
     )
-    async def test_what_was_used_is_given_back_up_to_the_delay(
+    async def test_used_time_is_returned_up_to_the_delay(
         self, seconds: float, expected: tuple[bool, int, int], autojump_clock: object
     ) -> None:
         assert [expected] == left(await timed(BRONSTEIN, taking(seconds)))

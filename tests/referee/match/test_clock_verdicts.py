@@ -40,11 +40,11 @@ def processor(main: int, *, used: int, at: int) -> SeatClock:
     return SeatClock(opened=0, main=main, reserve=0, wall_factor=10, account=account)
 
 
-def test_who_has_no_time_left_is_not_robbed_of_any() -> None:
+def test_a_seat_without_time_left_is_itself_at_fault() -> None:
     assert ["bot"] == verdicts(SeatClock(opened=0, main=0, reserve=0), 0)
 
 
-def test_who_has_some_left_of_a_budget_can_be() -> None:
+def test_a_seat_with_budget_left_may_be_held_up_by_the_host() -> None:
     assert ["host"] == verdicts(SeatClock(opened=0, main=0, reserve=SECOND), SECOND)
 
 
@@ -54,7 +54,7 @@ def test_using_a_budget_is_what_it_is_for_and_gets_no_verdict() -> None:
 
 
 @pytest.mark.parametrize(("used", "ends", "wanted"), [(SECOND, 2 * SECOND, "bot"), (0, 10 * SECOND, "host")])
-def test_who_used_all_its_processor_time_did_so_itself(used: int, ends: int, wanted: str) -> None:
+def test_a_seat_that_used_all_its_processor_time_is_itself_at_fault(used: int, ends: int, wanted: str) -> None:
     assert [wanted] == verdicts(processor(SECOND, used=used, at=ends), ends)
 
 

@@ -43,7 +43,7 @@ def test_it_never_runs_backwards(pieces: list[tuple[int, int]], one: int, other:
     assert account.used(min(one, other)) <= account.used(max(one, other))
 
 
-def test_what_was_used_before_the_first_reading_is_none_of_the_windows() -> None:
+def test_time_used_before_the_first_reading_does_not_count_in_the_window() -> None:
     account = Account()
     account.read(1_000, 777, 1)
     assert 0 == account.used(1_000)

@@ -109,7 +109,7 @@ class TestMainTime:
         assert 400 > sum(isinstance(record, Cpu) for record in played.records)
         assert 1 == sum(isinstance(record, Woke) for record in played.records)
 
-    async def test_what_stands_when_the_time_is_used_is_taken(self, autojump_clock: object) -> None:
+    async def test_the_submission_at_the_end_of_the_time_is_the_action(self, autojump_clock: object) -> None:
         cores = Cores(2)
 
         async def script(bot: Bot, window: Opened) -> None:
@@ -248,10 +248,12 @@ class TestALateReferee:
     ) -> None:
         assert [(False, 500, 0)] == left(await self.stalled(0.5, 2, autojump_clock))
 
-    async def test_what_arrived_in_time_is_in_time_though_the_time_is_used_since(
+    async def test_a_submission_that_arrived_in_time_counts_even_if_the_time_is_used_since(
         self, autojump_clock: trio.testing.MockClock
     ) -> None:
         assert [(False, 999, 0)] == left(await self.stalled(1 - A_MS, 5, autojump_clock))
 
-    async def test_what_arrived_too_late_is_late(self, autojump_clock: trio.testing.MockClock) -> None:
+    async def test_a_submission_that_arrived_too_late_is_late(
+        self, autojump_clock: trio.testing.MockClock
+    ) -> None:
         assert [(True, 1_000, 0)] == left(await self.stalled(1 + A_MS, 5, autojump_clock))

@@ -112,7 +112,7 @@ async def test_a_wait_that_is_not_over_is_waited_for(autojump_clock: object) -> 
     assert (Verdict.HOST, 0) == (judged.verdict, judged.evidence.slept)
 
 
-async def test_a_bot_whose_wait_does_not_end_is_not_said_to_have_slept(autojump_clock: object) -> None:
+async def test_a_bot_whose_wait_does_not_end_is_not_reported_as_sleeping(autojump_clock: object) -> None:
     played = measured(lambda: counted(0.0, 0.0, is_ready=True))
     await play(played, [silent, silent])
     assert only_judged(played).evidence.slept is UNSET
@@ -168,7 +168,7 @@ async def test_a_bot_that_was_frozen_after_its_window_did_not_sleep_then(
 
 
 @pytest.mark.parametrize("in_pauses", [True, False])
-async def test_what_a_bot_did_in_a_pause_does_not_excuse_it_in_the_window(
+async def test_work_during_a_pause_does_not_excuse_a_bot_in_the_window(
     autojump_clock: object, in_pauses: bool
 ) -> None:
     """It waits for a processor in pauses, and sleeps in its windows; or, for comparison, the other way round."""
@@ -407,7 +407,7 @@ async def test_a_default_in_a_window_in_which_the_referee_was_stopped_is_the_ref
     assert played.match.ended == replay(whole(played)).match.ended
 
 
-async def test_of_answers_that_came_too_late_the_latest_is_reported(autojump_clock: object) -> None:
+async def test_the_latest_of_several_late_answers_is_reported(autojump_clock: object) -> None:
     async def late(bot: Bot, window: Opened) -> None:
         await trio.sleep(1.02 if window.id == 0 else 1.005)
         bot.submit(window.id, window.default)

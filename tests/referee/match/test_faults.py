@@ -200,7 +200,7 @@ class TestRefusals:
         assert 2 * 3 == played.match.seats[0].refused["flood"]
         assert [C3, C3] == [closed.taken for closed in played.closed(0)]
 
-    async def test_of_what_a_bot_says_no_more_is_kept_than_its_budget_and_the_beginnings_of_what_is_refused(
+    async def test_the_transcript_holds_a_bots_messages_within_its_budget_and_the_starts_of_refused_ones(
         self, autojump_clock: object
     ) -> None:
         """However long its frames: illegal submissions that can be read are kept whole, up to there."""
@@ -217,7 +217,9 @@ class TestRefusals:
         assert ([Fault.MISBEHAVED], 20) == (faults(played.bots[0]), len(reasons(played.bots[0])) - 1)
         assert [G7, G7] == [closed.taken for closed in played.closed(1)]
 
-    async def test_what_a_bot_says_after_the_referee_hung_up_is_not_read(self, autojump_clock: object) -> None:
+    async def test_messages_after_a_disconnection_by_the_referee_are_not_read(
+        self, autojump_clock: object
+    ) -> None:
         played = await mist(saying(*[b"?"] * 60), after(1, G7), policy=Policy(refusals_per_match=20))
         assert 21 == played.match.seats[0].refused.total()
 
@@ -317,7 +319,7 @@ class TestPolicies:
         assert (G7, 10_000) == (played.closed(0)[-1].taken, played.closed(0)[-1].charged_ms)
         assert [Conduct.CRASHED, Conduct.OK] == conduct(played)
 
-    async def test_what_a_bot_said_before_it_ended_is_heard_as_its_own_and_not_as_of_the_next_one_in_its_seat(
+    async def test_messages_before_a_bots_end_count_for_it_and_not_for_its_restart(
         self, autojump_clock: object, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """However little of it the host hears at a time, as where a machine is busy."""

@@ -18,7 +18,7 @@ def test_without_a_forfeit_an_outcome_stays_as_it_is() -> None:
     assert OUTCOME is with_forfeits(OUTCOME, frozenset())
 
 
-def test_whoever_forfeits_is_last_and_what_the_others_won_stays() -> None:
+def test_a_seat_that_forfeits_is_last_and_the_others_results_stay() -> None:
     found = with_forfeits(OUTCOME, frozenset({2, 1}))
     assert ((0,), (3,), (1, 2)) == found.ranking
     assert ((0,), 1) == (found.winners, found.eliminated)

@@ -85,7 +85,7 @@ class TestStart:
         assert None is played.match.seats[0].report().hello_us
 
     @pytest.mark.parametrize("line", [b"loading\n", b"loading weights from /x", b"{}", b'{"type":"welcome"}'])
-    async def test_what_it_prints_besides_is_no_message(self, line: bytes, autojump_clock: object) -> None:
+    async def test_other_printed_lines_are_no_messages(self, line: bytes, autojump_clock: object) -> None:
         played = await ended(bridged(line), after(1, G7), leaves={0: (0.5, 1)})
         assert Conduct.NEVER_STARTED is conduct(played)[0]
 
@@ -102,9 +102,7 @@ class TestStart:
 
     @pytest.mark.parametrize("gap", [0.0, 0.001, 1.0, 9.9])
     @pytest.mark.parametrize("first", [0, 1])
-    async def test_of_two_that_never_start_nobody_wins(
-        self, gap: float, first: int, autojump_clock: object
-    ) -> None:
+    async def test_no_seat_wins_if_neither_starts(self, gap: float, first: int, autojump_clock: object) -> None:
         leaves = {first: (0.5, 1), 1 - first: (0.5 + gap, 1)}
         played = await ended(bridged(), bridged(), leaves=leaves)
         assert [Conduct.NEVER_STARTED] * 2 == conduct(played)
@@ -161,7 +159,7 @@ class TestPrints:
         played = await mist(play_it, after(1, G7))
         assert [Refusal.MALFORMED] == [each.reason for each in played.bots[0].all_of(Rejected)]
 
-    async def test_what_is_meant_as_a_message_is_answered(self, autojump_clock: object) -> None:
+    async def test_lines_meant_as_messages_are_answered(self, autojump_clock: object) -> None:
         played = await mist(bridged(b'{"type":"submit","window":0}', SUBMIT), after(1, G7))
         assert [Refusal.MALFORMED] == [each.reason for each in played.bots[0].all_of(Rejected)]
 
@@ -192,10 +190,10 @@ class TestPrints:
             (b"y" * 70_000, "y" * (QUOTED - 1) + "…"),
         ],
     )
-    def test_what_is_quoted_is_short_and_does_nothing(self, line: bytes, shown: str) -> None:
+    def test_quoted_lines_are_short_and_harmless(self, line: bytes, shown: str) -> None:
         assert shown == quoted(line)
 
-    def test_of_many_matches_the_first_is_quoted_and_windows_are_added(self) -> None:
+    def test_reports_of_many_matches_quote_the_first_line_and_add_up_windows(self) -> None:
         both = summed([SeatReport(printed="a", printed_windows=2), SeatReport(printed="b", printed_windows=3)])
         assert ("a", 5) == (both.printed, both.printed_windows)
         assert ["it printed something to standard output that is not a message, first"] == [
@@ -254,7 +252,7 @@ class TestFlush:
         found.after_end(windows)
         assert at_end == found.at_end
 
-    def test_what_came_before_is_not_all_after_the_match(self) -> None:
+    def test_late_answers_before_the_end_are_not_counted_as_after_the_match(self) -> None:
         found = self.late((10, 0, False))
         found.after_end(5)
         assert 0 == found.at_end

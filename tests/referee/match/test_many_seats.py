@@ -61,7 +61,7 @@ async def test_the_window_waits_for_the_reserve_of_the_last(autojump_clock: obje
     ]
 
 
-async def test_who_was_settled_when_main_time_ended_cannot_change_it_in_anothers_reserve(
+async def test_a_seat_settled_at_the_end_of_main_time_cannot_change_its_action_in_anothers_reserve(
     autojump_clock: object,
 ) -> None:
     async def second_thoughts(bot: Bot, window: Opened) -> None:
@@ -94,7 +94,7 @@ async def test_nobody_is_told_who_has_submitted(autojump_clock: object) -> None:
     assert until_closed(alone) == until_closed(beside)
 
 
-async def test_what_arrived_before_the_deadline_counts_though_another_seats_later_frame_is_heard_first(
+async def test_a_frame_before_the_deadline_counts_even_if_a_later_one_of_another_seat_is_processed_first(
     autojump_clock: object,
 ) -> None:
     """The referee reads the lines one after the other: a later line's earlier arrival must not be passed over."""
@@ -144,7 +144,7 @@ class TestAnsweredAtOnce:
         assert [Refusal.FINAL] == [rejected.reason for rejected in played.bots[0].all_of(Rejected)]
         assert 1 == [heard.event["type"] for heard in played.bots[0].all_of(EventMessage)].count("looked")
 
-    async def test_what_stands_at_the_end_of_main_time_is_answered_then(self, autojump_clock: object) -> None:
+    async def test_submissions_are_answered_at_the_end_of_main_time(self, autojump_clock: object) -> None:
         played = await cups([acting(bid=3, final=False), acting(), acting()])
         assert [("looked", 2.0)] == [
             (heard.event["type"], round(at, 6))
@@ -152,7 +152,7 @@ class TestAnsweredAtOnce:
             if isinstance(heard, EventMessage) and heard.event["type"] == "looked"
         ]
 
-    async def test_who_submits_nothing_is_not_answered(self, autojump_clock: object) -> None:
+    async def test_a_seat_that_submits_nothing_is_not_answered(self, autojump_clock: object) -> None:
         played = await cups([acting(bid=3, look_at=5), acting(), acting()])
         assert "looked" not in [heard.event["type"] for heard in played.bots[0].all_of(EventMessage)]
         assert (None, True) == (played.closed(0)[1].taken, played.closed(0)[1].by_default)

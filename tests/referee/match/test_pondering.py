@@ -82,7 +82,7 @@ async def test_nobody_is_handed_a_window_or_the_end_while_it_rests(autojump_cloc
     assert 7 == len(seen.changes) - 1
 
 
-async def test_who_may_still_replace_its_submission_runs_on(autojump_clock: object) -> None:
+async def test_a_bot_that_may_still_replace_its_submission_keeps_running(autojump_clock: object) -> None:
     seen, match = observed()
     began = trio.current_time()
 

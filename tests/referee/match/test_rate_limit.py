@@ -124,7 +124,7 @@ def test_one_message_that_is_more_than_a_window_allows_is_a_flood() -> None:
     assert Allowance(Policy(bytes_per_window=10)).count_message(11) is not None
 
 
-def test_of_a_flood_the_first_message_is_answered_and_all_others_always_are() -> None:
+def test_only_the_first_message_of_a_flood_is_answered_other_refusals_always_are() -> None:
     allowance = Allowance(Policy(bytes_per_window=10, messages_per_window=3))
     told = []
     for _ in range(4):

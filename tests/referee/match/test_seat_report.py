@@ -42,7 +42,7 @@ def said(played: Played, seat: int = 0) -> list[str]:
     return sentences(its.report(), windows=its.windows, refused=its.refused.total())
 
 
-async def test_of_a_bot_that_did_well_nothing_is_said(autojump_clock: object) -> None:
+async def test_a_bot_without_problems_has_no_notes(autojump_clock: object) -> None:
     played = await mist(after(1, C3), after(1, G7), max_turns=4, measure=lambda _: NOTHING)
     assert [[], []] == [said(played, seat) for seat in (0, 1)]
     assert 1_000_000 == played.match.seats[0].report().worst_us
@@ -68,14 +68,14 @@ async def test_windows_without_an_answer_are_counted(autojump_clock: object) -> 
         (9_000_000, ": it was computing for 9.0 s of 29.9 s"),
     ],
 )
-def test_of_a_bot_that_did_not_answer_it_is_said_whether_it_computed(cpu_us: int | None, how: str) -> None:
+def test_the_note_on_missing_answers_names_whether_the_bot_computed(cpu_us: int | None, how: str) -> None:
     """A loop without end wants another remedy than a message that was never waited for."""
     hung = SeatReport(unanswered=3, cpu_us=cpu_us, spread=spread_of([10_000_000] * 3))
     assert [f"3 of 3 windows unanswered{how}"] == sentences(hung, windows=3, refused=0)
 
 
 @pytest.mark.parametrize("unanswered", [0, 3])
-def test_of_a_bot_that_prints_more_than_is_kept_it_is_said_what_that_cost(unanswered: int) -> None:
+def test_the_note_on_discarded_output_names_its_cost(unanswered: int) -> None:
     printed = SeatReport(unlogged_bytes=3 << 19, output_wait_us=5_440_000, unanswered=unanswered)
     (*_, cost) = sentences(printed, windows=3, refused=0)
     thrown_away = "it printed 1.5 MB more than its log keeps: they were thrown away"
@@ -88,7 +88,7 @@ def test_of_a_bot_that_prints_more_than_is_kept_it_is_said_what_that_cost(unansw
     assert (3 << 20, 10_880_000) == (both.unlogged_bytes, both.output_wait_us)
 
 
-def test_of_a_bot_that_hangs_it_is_said_where() -> None:
+def test_the_note_on_a_hanging_bot_names_the_line() -> None:
     hung = SeatReport(unanswered=3, cpu_us=20_000, spread=spread_of([10_000_000] * 3), stuck_at="bot.py:4")
     where = "3 of 3 windows unanswered: it was waiting, not computing, at bot.py:4 (0.0 s of processor time)"
     assert [where] == sentences(hung, windows=3, refused=0)
@@ -97,7 +97,7 @@ def test_of_a_bot_that_hangs_it_is_said_where() -> None:
     assert "bot.py:4" == summed([SeatReport(), hung]).stuck_at
 
 
-def test_what_returns_nothing_or_raises_is_told_from_a_choice() -> None:
+def test_functions_that_return_nothing_or_raise_are_distinguished_from_a_choice() -> None:
     report = SeatReport(returned_nothing=42)
     assert ["decide returned nothing in 42 of 42 windows"] == sentences(report, windows=42, refused=0)
     mixed = SeatReport(asked_default=4, returned_nothing=1, raised=3, last_line="kit: the bot raised 3 times")
@@ -117,7 +117,7 @@ def test_what_returns_nothing_or_raises_is_told_from_a_choice() -> None:
         ({"cells": ["E5"]}, None, (0, 0, 0)),
     ],
 )
-async def test_why_a_kit_has_no_action_is_counted(
+async def test_the_reasons_for_a_kits_missing_actions_are_counted(
     action: Any, because: NoAction | None, counted: tuple[int, int, int], autojump_clock: object
 ) -> None:
     async def nothing(bot: Bot, window: Opened) -> None:
@@ -129,7 +129,7 @@ async def test_why_a_kit_has_no_action_is_counted(
     assert counted == (report.asked_default, report.returned_nothing, report.raised)
 
 
-async def test_what_was_withdrawn_counts_for_nothing(autojump_clock: object) -> None:
+async def test_withdrawn_submissions_do_not_count(autojump_clock: object) -> None:
     async def nothing(bot: Bot, window: Opened) -> None:
         bot.say(Submit(window.id, Raw(b'{"cells": ["E5"]}'), final=False, because="returned-nothing"))
         bot.submit(window.id, C3)
@@ -138,7 +138,7 @@ async def test_what_was_withdrawn_counts_for_nothing(autojump_clock: object) -> 
     assert 0 == played.match.seats[0].report().returned_nothing
 
 
-def test_of_a_bot_that_asks_for_the_default_what_it_wrote_last_is_said() -> None:
+def test_the_note_on_chosen_defaults_quotes_the_bots_last_line() -> None:
     """With `on_error` the kit asks for it, and writes last what the bot raised."""
     error = "kit: the bot raised 9 times, most recently KeyError: 'x'"
     asks = SeatReport(asked_default=9, last_line=error)
@@ -222,7 +222,7 @@ async def test_a_lost_bot_has_its_cause(
     assert [text] == said(played)
 
 
-async def test_who_says_no_hello_is_told_how_long_it_had(autojump_clock: object) -> None:
+async def test_the_note_on_a_missing_hello_names_the_start_up_time(autojump_clock: object) -> None:
     played = await mist(hear_out, silent, policy=Policy(startup_ms=1_500))
     assert ["no hello in 1.5 s"] == said(played)
 
@@ -268,7 +268,7 @@ def test_all_at_once_reads_in_the_order_of_weight() -> None:
 REASON = "a message of 300000 bytes, more than 262144"
 
 
-async def test_what_closed_a_connection_is_the_cause_of_what_followed(autojump_clock: object) -> None:
+async def test_the_reason_for_a_closed_connection_is_the_cause_of_later_defaults(autojump_clock: object) -> None:
     """It is no refused message: nothing was understood of it. A replay comes to the same."""
 
     async def is_cut_off(bot: Bot) -> None:
@@ -301,7 +301,7 @@ ADDED = st.lists(st.tuples(st.integers(0, 12), st.integers(1, 9)))
 
 
 @given(ADDED)
-def test_what_is_more_than_its_part_of_all_is_never_lost_and_no_count_is_too_high(
+def test_frequent_items_are_never_lost_and_no_count_is_too_high(
     added: list[tuple[int, int]],
 ) -> None:
     counts: Counter[int] = Counter()

@@ -75,7 +75,7 @@ def woke(played: Played) -> list[int]:
     ],
 )
 @pytest.mark.parametrize(("late", "conduct"), [(-0.001, Conduct.OK), (0.001, Conduct.NEVER_STARTED)])
-async def test_what_is_taken_from_it_is_added_to_it(
+async def test_time_withheld_from_a_start_is_added_to_it(
     autojump_clock: object, added: float, taken: tuple[Reading, float], late: float, conduct: Conduct
 ) -> None:
     reading, behind = taken
@@ -127,7 +127,7 @@ async def test_its_time_runs_from_when_it_runs(autojump_clock: object, needs: fl
     assert [3 * SECOND] == [record.at for record in played.records if isinstance(record, Started)]
 
 
-async def test_what_its_start_was_like_is_told_before_what_comes_of_it(autojump_clock: object) -> None:
+async def test_the_measurement_of_a_start_precedes_its_consequences(autojump_clock: object) -> None:
     played = match(counted(7, SECOND, throttled=5), behind=0.25)
     played.host.starting(0)
     played.host.started(0)
@@ -153,7 +153,7 @@ async def test_what_its_start_was_like_is_told_before_what_comes_of_it(autojump_
     assert isinstance(woken, Woke)
 
 
-async def test_what_a_restarted_bot_used_counts_from_its_new_start(autojump_clock: object) -> None:
+async def test_usage_of_a_restarted_bot_counts_from_its_new_start(autojump_clock: object) -> None:
     reading = counted(900, 800, throttled=700)
 
     async def crashes(bot: Bot) -> None:
@@ -192,7 +192,7 @@ async def test_a_window_that_is_missed_while_its_bot_is_started_again_is_its_own
 
 
 @pytest.mark.parametrize("later", [0.0, 0.001, 3.0])
-async def test_who_is_silent_beside_another_does_not_outlast_it(autojump_clock: object, later: float) -> None:
+async def test_a_silent_bot_does_not_win_against_another_silent_one(autojump_clock: object, later: float) -> None:
     """Both forfeit, however much later the time of one began: nobody wins."""
     played = match(fault="forfeit")
 
@@ -209,7 +209,7 @@ async def test_who_is_silent_beside_another_does_not_outlast_it(autojump_clock: 
     assert isinstance(played.records[-1], Ended)
 
 
-async def test_who_starts_after_another_has_forfeited_wins(autojump_clock: object) -> None:
+async def test_a_bot_that_starts_after_another_has_forfeited_wins(autojump_clock: object) -> None:
     played = match(fault="forfeit")
 
     async def started() -> None:
@@ -302,7 +302,7 @@ class TestItsLimits:
         assert prolonged(start_up, withheld=WHOLE // 100)
 
     @pytest.mark.parametrize(("taken", "kept"), [(10 * WHOLE, False), (10 * WHOLE + 1, True)])
-    def test_whoever_was_given_back_more_than_ten_times_of_it_is_kept_from_starting(
+    def test_a_start_extended_by_more_than_ten_times_its_length_counts_as_prevented(
         self, taken: int, kept: bool
     ) -> None:
         start_up = StartUp(WHOLE)
@@ -312,7 +312,7 @@ class TestItsLimits:
         start_up.begin(0)
         assert not start_up.is_kept()
 
-    def test_why_it_is_out_tells_of_its_processor_time_if_that_was_measured(self) -> None:
+    def test_the_reason_for_a_missed_start_includes_measured_processor_time(self) -> None:
         start_up = StartUp(WHOLE)
         start_up.begin(0)
         assert "no hello in 4 s" == start_up.why_out()

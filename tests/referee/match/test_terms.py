@@ -35,7 +35,7 @@ def test_a_day_a_round() -> None:
         assert clock_terms(GAMES[game], variant, Policy()) == clock_terms(GAMES[game], variant, Policy(), table)
 
 
-def test_what_is_not_in_the_table_is_not_there_whatever_the_variant_gives() -> None:
+def test_times_that_the_table_omits_do_not_come_from_the_variant() -> None:
     assert 0 == clock_terms(MIST, HEAVEN, Policy(), ClockTable(main_ms=1_000)).reserve_ms
 
 

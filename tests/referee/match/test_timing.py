@@ -62,7 +62,7 @@ class TestMainTime:
         assert (E5, True, 60_000) == (closed.taken, closed.by_default, closed.charged_ms)
         assert [Refusal.LATE] == [rejected.reason for rejected in played.bots[0].all_of(Rejected)]
 
-    async def test_what_arrives_exactly_at_the_end_is_not_in_time(self, autojump_clock: object) -> None:
+    async def test_a_submission_exactly_at_the_end_is_late(self, autojump_clock: object) -> None:
         played = await mist(after(60, C3), silent)
         assert E5 == played.closed(0)[0].taken
 
@@ -260,7 +260,7 @@ class TestPauses:
 
 
 class TestFairness:
-    async def test_what_arrived_before_the_deadline_counts_though_the_referee_wakes_late(
+    async def test_a_submission_before_the_deadline_counts_even_if_the_referee_wakes_late(
         self, autojump_clock: object
     ) -> None:
         """The transport stamps the arrival; the referee, stalled, reads it two seconds after the deadline."""

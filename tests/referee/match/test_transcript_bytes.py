@@ -128,7 +128,7 @@ async def test_whatever_a_bot_says_no_more_of_it_is_written_than_the_policy_allo
     assert seat.allowance.written <= most
 
 
-async def test_what_follows_is_refused_by_name_once_a_window_and_the_match_goes_on(autojump_clock: object) -> None:
+async def test_later_messages_are_refused_once_per_window_and_the_match_continues(autojump_clock: object) -> None:
     policy = Policy(main_ms=1_000, transcript_bytes_per_match=1_000_000)
     played = await mist(talkative(note_quotes, 60), after(0.1, C3), policy=policy, max_turns=12)
     told = reasons(played.bots[0])
@@ -145,7 +145,7 @@ async def test_what_follows_is_refused_by_name_once_a_window_and_the_match_goes_
     assert {text} == {rejected.text for rejected in played.bots[0].all_of(Rejected)}
 
 
-async def test_of_what_is_refused_then_the_transcript_has_the_length_alone(autojump_clock: object) -> None:
+async def test_the_transcript_has_only_the_length_of_messages_refused_then(autojump_clock: object) -> None:
     played = await mist(talkative(note_quotes), after(0.1, C3), policy=SMALL, max_turns=12)
     cut = [record for record in played.records if isinstance(record, In) and record.refused == "too-much"]
     assert len(cut) == played.match.seats[0].refused["too-much"]

@@ -103,7 +103,7 @@ RESERVE = {"gone": False, "time": SECOND, "reserve": 10_000, "by_default": False
         ("bot", {**DEFAULT, "own": True, "behind": SECOND, "withheld": SECOND}),
     ],
 )
-def test_what_a_bot_was_short_of_is_compared_with_what_was_taken_from_it(
+def test_the_time_a_bot_lacked_is_compared_with_the_time_withheld_from_it(
     wanted: str, known: dict[str, Any]
 ) -> None:
     assert wanted == judge(Evidence(**known))
@@ -267,7 +267,7 @@ async def test_but_one_that_says_a_little_in_vain_is(autojump_clock: object, exc
 
 
 @pytest.mark.parametrize("fault", ["default", "forfeit", "restart"])
-async def test_who_keeps_the_referee_busy_until_another_loses_a_window_forfeits_and_the_match_counts(
+async def test_a_bot_that_busies_the_referee_until_another_loses_a_window_forfeits_and_the_match_counts(
     autojump_clock: object, fault: Any
 ) -> None:
     played = measured(fault=fault)
@@ -283,7 +283,7 @@ async def test_who_keeps_the_referee_busy_until_another_loses_a_window_forfeits_
 
 
 @pytest.mark.parametrize("blocking_seats", [(), (0,)])
-async def test_who_did_so_in_the_last_window_forfeits_too(
+async def test_a_bot_that_did_so_in_the_last_window_forfeits_too(
     autojump_clock: object, blocking_seats: tuple[int, ...]
 ) -> None:
     """The game is over then, and without that it would have won."""
@@ -299,7 +299,7 @@ async def test_who_did_so_in_the_last_window_forfeits_too(
     assert ended == replay(whole(played)).match.ended
 
 
-async def test_of_several_that_did_so_in_the_last_window_all_forfeit(autojump_clock: object) -> None:
+async def test_all_bots_that_did_so_in_the_last_window_forfeit(autojump_clock: object) -> None:
     async def but_the_last(bot: Bot, window: Opened) -> None:
         if window.window != "guess":
             bot.submit(window.id, window.default)
@@ -316,7 +316,9 @@ async def test_of_several_that_did_so_in_the_last_window_all_forfeit(autojump_cl
     assert (Conduct.MISBEHAVED, Conduct.MISBEHAVED, Conduct.OK) == ended.conduct
 
 
-async def test_who_took_less_than_half_of_it_does_not_and_the_match_is_void(autojump_clock: object) -> None:
+async def test_a_bot_that_took_less_than_half_of_it_does_not_forfeit_and_the_match_is_void(
+    autojump_clock: object,
+) -> None:
     played = measured()
     Kernel(played, behind=600_000, blocking_seats=(1,), blocked_us=299_999)
     await play(played, [silent, answers])

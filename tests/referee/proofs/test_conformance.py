@@ -21,7 +21,7 @@ PLANTED = LEAKS | {planted.__name__: (planted, promise) for planted, promise in 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("planted", "promise"), PLANTED.values(), ids=PLANTED)
-def test_what_is_planted_is_caught_and_named(planted: type[AnyGame], promise: str) -> None:
+def test_planted_faults_are_caught_and_named(planted: type[AnyGame], promise: str) -> None:
     assert_caught(planted, promise, FEW)
 
 

@@ -23,7 +23,7 @@ FEW = range(8)
         for name, leak in LEAKS.items()
     ],
 )
-def test_what_is_planted_is_caught_and_named(planted: type[AnyGame], promise: str) -> None:
+def test_planted_faults_are_caught_and_named(planted: type[AnyGame], promise: str) -> None:
     assert_caught(planted, promise, FEW if planted is OrderOfSet else SEEDS)
 
 

@@ -36,7 +36,7 @@ def test_a_planted_fault_is_found(plant: Plant, monkeypatch: pytest.MonkeyPatch)
     assert "" != found().what
 
 
-def test_what_is_found_is_made_small_and_can_be_seen_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_finding_is_shrunk_and_reproducible(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as planted:
         undo_that_withdraws_nothing(planted)
         finding = found(tries=600)
@@ -99,7 +99,7 @@ def test_the_same_seed_draws_the_same_script() -> None:
         (b'{"seats":1,"windows":[{"kind":"turn","seats":[1]}],"main_ms":1,"hello":[0]}', "windows"),
     ],
 )
-def test_what_is_no_script_is_said_to_be_none(text: bytes, complaint: str) -> None:
+def test_text_that_is_no_script_is_refused(text: bytes, complaint: str) -> None:
     with pytest.raises(BadScriptError, match=complaint):
         read_script(text)
 

@@ -85,7 +85,7 @@ def test_anothers_view_and_a_spectators_are_not(view: View, seat: int | None) ->
         check_own(view, seat)
 
 
-def test_what_is_for_one_seat_is_not_told_to_all() -> None:
+def test_private_events_are_not_sent_to_all() -> None:
     assert [1] == list(audience(Addressed(Hand(lucky=1), 1), 3))
     with pytest.raises(Leak, match="must not be told in public"):
         audience(Addressed(Hand(lucky=1)), 3)

@@ -20,7 +20,7 @@ async def test_only_its_owner_can_read_a_bots_log(tmp_path: Path) -> None:
     assert 0o600 == (tmp_path / "m.seat-0.log").stat().st_mode & 0o777
 
 
-async def test_of_a_bot_that_writes_nothing_there_is_no_log_also_not_of_an_earlier_one(tmp_path: Path) -> None:
+async def test_a_bot_that_writes_nothing_has_no_log_not_even_an_earlier_one(tmp_path: Path) -> None:
     """Where an attempt at a match is made again, what is there is of this attempt."""
     path = tmp_path / "m.seat-0.log"
     path.write_text("earlier\n")
@@ -46,7 +46,7 @@ async def test_all_that_a_bot_has_written_is_in_its_log_however_large_it_has_mad
     assert 2**20 // os.sysconf("SC_PAGESIZE") == second.stat().st_size
 
 
-async def test_what_there_was_no_place_for_is_counted_over_all_of_a_bots_logs(tmp_path: Path) -> None:
+async def test_discarded_output_is_counted_over_all_of_a_bots_logs(tmp_path: Path) -> None:
     log = BotLog(tmp_path / "1.log", 4_096)
     os.write(log.bots_end, bytes(5_000))
     log.complete()
@@ -203,7 +203,7 @@ StopIteration
     )
 
 
-async def test_what_a_bot_wrote_in_an_earlier_match_is_quoted_of_no_later_one(tmp_path: Path) -> None:
+async def test_output_of_an_earlier_match_is_not_quoted_for_a_later_one(tmp_path: Path) -> None:
     log = BotLog(tmp_path / "1.log", 4_096)
     os.write(log.bots_end, b"dealt: the seven of hearts\n")
     log.complete()
@@ -215,7 +215,7 @@ async def test_what_a_bot_wrote_in_an_earlier_match_is_quoted_of_no_later_one(tm
     assert not (tmp_path / "2.log").exists()
 
 
-async def test_what_it_wrote_since_is_quoted(tmp_path: Path) -> None:
+async def test_later_output_is_quoted(tmp_path: Path) -> None:
     log = BotLog(tmp_path / "1.log", 4_096)
     os.write(log.bots_end, b"Traceback (most recent call last):\n")
     log.complete()

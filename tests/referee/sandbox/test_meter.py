@@ -71,7 +71,7 @@ def test_a_bots_own_threads_are_not_others_that_kept_it_waiting(kept: int, count
     assert kept * MS == counted.withheld(NOTHING, 1.0)
 
 
-def test_of_a_bot_that_prints_without_end_nothing_was_kept() -> None:
+def test_a_wait_of_a_bot_that_prints_without_end_is_not_withheld_time() -> None:
     """On a busy machine it waits for a processor each time that we have read what it printed."""
     before, now = Reading(0, 0, 0, 1.0, {}, 2**20, MAIN), reading(1.0, (270, 240))
     assert 240 * MS == replace(now, thrown_away=2**20 + 60_000).withheld(before, 1.0)
@@ -93,12 +93,12 @@ def carried(turns: int) -> Reading:
     return Reading(0, 0, 0, 1.0, threads, main=MAIN, carriers=(CARRIER,))
 
 
-def test_of_a_thread_that_carries_messages_few_turns_count() -> None:
+def test_few_turns_of_a_carrier_thread_count() -> None:
     assert 100 * MS == carried(4).withheld(NOTHING, 1.0)
     assert 1 * MS == pytest.approx(carried(400).withheld(NOTHING, 1.0), abs=100)
 
 
-def test_of_a_thread_that_is_gone_nothing_counts() -> None:
+def test_an_ended_thread_does_not_count() -> None:
     before = Reading(0, 0, 0, 1.0, {MAIN: (10 * MS, 300 * MS, 50)}, main=MAIN)
     gone = Reading(0, 0, 0, 1.0, {}, main=MAIN)
     assert (0, 0) == (gone.withheld(before, 1.0), gone.active(before))
@@ -165,7 +165,7 @@ def compute(seconds: float) -> None:
         pass
 
 
-def test_what_threads_used_that_have_ended_is_not_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_time_used_by_ended_threads_still_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     # Other tests leave threads in this process that wait for work.
     monkeypatch.setattr("referee.sandbox.meter.THREADS", 1_000)
     monkeypatch.setattr("referee.sandbox.meter.LOOKED_AT", 1_000)
@@ -209,7 +209,7 @@ def test_no_thread_is_missing_when_the_counters_of_a_missed_window_are_read() ->
     assert AGAIN_SECONDS < LATER_SECONDS
 
 
-def test_of_processes_without_end_only_the_nearest_are_looked_for(
+def test_only_the_nearest_of_very_many_processes_are_searched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked = []
@@ -229,7 +229,7 @@ def test_of_processes_without_end_only_the_nearest_are_looked_for(
 
 
 @pytest.mark.parametrize("threads", [{}, {7: (10, 10, 1)}])
-def test_of_a_main_thread_that_is_gone_nothing_is_known(threads: dict[int, tuple[int, int, int]]) -> None:
+def test_nothing_is_known_about_an_ended_main_thread(threads: dict[int, tuple[int, int, int]]) -> None:
     """Its bot has ended, or was started again under the same number."""
     before = Reading(900, 900, 0, 1.0, {7: (900, 900, 9)}, main=7)
     after = Reading(900, 900, 0, 1.0, threads, main=7)
@@ -260,7 +260,7 @@ def threads_called(*names: str) -> Iterator[dict[str, int]]:
             worker.join()
 
 
-def test_of_a_programs_own_threads_those_carry_messages_that_are_called_as_zeromqs(
+def test_threads_named_as_zeromqs_count_as_carriers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # Other tests leave threads in this process, ZeroMQ's among them.

@@ -77,7 +77,7 @@ def test_a_level_that_cannot_be_had_either_is_not_proposed(
 
 
 @pytest.mark.parametrize("by_itself", [True, False])
-async def test_who_ends_is_let_be(autojump_clock: object, by_itself: bool) -> None:
+async def test_an_ended_process_is_not_frozen(autojump_clock: object, by_itself: bool) -> None:
     box: Any = Box()
     log: Any = Log()
     process = Process(box, log, Limits())

@@ -124,7 +124,7 @@ async def test_a_changed_line_whose_hash_was_carried_on_is_found_by_the_head(tmp
         (b'{"line":1,"prev":"%s","kind":"footer","heads":[]}\n' % (b"0" * 64), "line 1 is no header"),
     ],
 )
-def test_what_never_was_a_transcript_is_said_so(text: bytes, what: str) -> None:
+def test_a_file_that_is_no_transcript_is_reported_as_such(text: bytes, what: str) -> None:
     with pytest.raises(Broken, match=what):
         list(lines_of(BytesIO(text)))
 
@@ -233,7 +233,7 @@ def test_a_frame_that_was_refused_may_be_cut(refused: str) -> None:
         ({"cut": 0, "text": ""}, "refused and text: only of a frame that was cut"),
     ],
 )
-def test_what_no_refused_frame_is_written_as_is_found(changed: dict[str, Any], what: str) -> None:
+def test_refused_frames_in_a_wrong_form_are_found(changed: dict[str, Any], what: str) -> None:
     found = finding(chained(header(), refused_frame(**changed)))
     assert (2, True) == (found.line, what in found.what)
 
@@ -265,7 +265,7 @@ def test_a_message_of_parts_is_longer_than_its_name_and_no_longer_than_may_be(cu
     assert line == finding(chained(header(), record)).line
 
 
-def test_of_a_line_that_is_spelled_otherwise_the_place_and_both_spellings_are_told() -> None:
+def test_an_error_on_a_lines_spelling_has_the_place_and_both_spellings() -> None:
     chain = Chain()
     lines = [chain.link(encode(header())), chain.link(b'{"kind":"handed","at":1, "seat":0}')]
     found = finding(b"".join(lines) + chain.seal(Footer(heads=())))
@@ -298,7 +298,7 @@ def test_an_open_window_of_which_nothing_was_accepted_is_unanswered(tmp_path: Pa
     assert unanswered_window(tmp_path / "other.jsonl", 0) is None
 
 
-def test_what_other_seats_are_sent_does_not_answer_it(tmp_path: Path) -> None:
+def test_messages_to_other_seats_do_not_answer_it(tmp_path: Path) -> None:
     other = (sent(1, Accepted(3, None)), sent(1, Over(OUTCOME)))
     assert OPENED == unanswered_window(written(tmp_path, sent(0, OPENED), *other), 0)
     path = written(tmp_path, sent(0, OPENED), sent(0, Accepted(3, None)), sent(1, OPENED))

@@ -119,7 +119,7 @@ async def test_bytes_that_were_a_flood_are_one_again_although_they_are_not_kept(
         replay([wider, *records[1:]])  # type: ignore[list-item]
 
 
-async def test_what_was_too_much_is_too_much_again_although_nothing_of_it_is_kept(autojump_clock: object) -> None:
+async def test_refused_excess_is_refused_again_although_its_content_is_not_stored(autojump_clock: object) -> None:
     records = await bulky_match(Policy(transcript_bytes_per_match=120_000))
     too_much = [record for record in records if isinstance(record, In) and record.refused == "too-much"]
     assert [("", 50_025)] * 3 == [(record.frame, record.cut) for record in too_much[:3]]

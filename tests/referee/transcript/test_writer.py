@@ -57,7 +57,7 @@ async def test_the_head_is_the_hash_of_the_last_line_which_is_sealed(tmp_path: P
     assert list(transcript.seat_heads) == plain(last)["heads"]
 
 
-async def test_what_is_read_is_what_was_appended(tmp_path: Path) -> None:
+async def test_the_appended_records_are_read_back(tmp_path: Path) -> None:
     await write(tmp_path / "m.jsonl", match_records())
     *read, _footer = read_transcript(tmp_path / "m.jsonl")
     written = match_records()
@@ -352,7 +352,7 @@ def test_many_lines_are_written_whole_in_batches(tmp_path: Path, monkeypatch: py
     assert (b"".join(lines), len(b"".join(lines))) == ((tmp_path / "m.jsonl").read_bytes(), file.size)
 
 
-async def test_what_was_appended_is_made_into_lines_when_the_match_says_that_it_may(tmp_path: Path) -> None:
+async def test_appended_records_become_lines_when_the_match_permits(tmp_path: Path) -> None:
     async with open_transcript(tmp_path / "m.jsonl", header()) as transcript:
         transcript.append(Handed(at=1, seat=0))
         assert (0, 2) == (len(transcript._lines), len(transcript._records))
@@ -360,7 +360,7 @@ async def test_what_was_appended_is_made_into_lines_when_the_match_says_that_it_
         assert (2, 0) == (len(transcript._lines), len(transcript._records))
 
 
-async def test_what_cannot_be_a_line_when_it_may_be_made_ends_the_match(tmp_path: Path) -> None:
+async def test_a_record_that_cannot_become_a_line_ends_the_match(tmp_path: Path) -> None:
     with pytest.raises(TranscriptError, match="line 2 cannot be written"):
         async with open_transcript(tmp_path / "m.jsonl", header()) as transcript:
             transcript.append(Out(at=0, seat=0, frame=Raw(b"\n")))
@@ -393,7 +393,7 @@ async def test_one_that_was_closed_early_has_its_name_and_is_not_finished_again(
     assert not part(path).exists()
 
 
-async def test_what_is_appended_after_its_early_end_is_not_lost_in_silence(tmp_path: Path) -> None:
+async def test_records_appended_after_an_early_end_raise_an_error(tmp_path: Path) -> None:
     header, *records = match_records()
     assert isinstance(header, Header)
     with pytest.raises(TranscriptError, match="nothing can be added after its end"):
@@ -403,7 +403,7 @@ async def test_what_is_appended_after_its_early_end_is_not_lost_in_silence(tmp_p
             transcript.append(records[1])
 
 
-async def test_what_goes_wrong_at_an_early_end_is_raised_at_the_end(
+async def test_an_error_at_an_early_end_is_raised_at_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(_descriptor: int) -> None:
@@ -485,7 +485,7 @@ async def test_so_many_records_wait_and_the_next_one_says_so_itself(
     assert fits == appended
 
 
-async def test_what_is_on_the_disk_does_not_wait_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_lines_on_the_disk_do_not_wait_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A transcript may be much longer than what may wait."""
     monkeypatch.setattr(writer, "MAX_WAITING_BYTES", 10_000)
     monkeypatch.setattr(writer, "FLUSH_SECONDS", 0)

@@ -7,7 +7,7 @@ from trio.testing import wait_all_tasks_blocked
 from referee.wire.line import Bell
 
 
-async def test_who_rings_does_at_once_what_there_is_to_do_and_the_task_goes_on_when_it_is_told_to() -> None:
+async def test_the_ringer_runs_the_answer_and_the_task_continues_when_it_returns_true() -> None:
     bell, said, gone_on = Bell(), [False, False, True], trio.Event()
 
     async def waits() -> None:
@@ -29,7 +29,7 @@ async def test_who_rings_does_at_once_what_there_is_to_do_and_the_task_goes_on_w
         await bell.wait()
 
 
-async def test_what_the_answer_raises_is_raised_where_the_task_waits_and_not_where_it_is_rung() -> None:
+async def test_an_error_of_the_answer_is_raised_in_the_waiting_task_and_not_in_the_ringer() -> None:
     bell = Bell()
 
     async def waits() -> None:

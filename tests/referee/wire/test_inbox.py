@@ -6,7 +6,7 @@ import trio
 from referee.wire.line import INBOX_BYTES, INBOX_FRAMES, Arrived, HandedOver, Inbox, NotReading
 
 
-async def test_what_came_is_taken_out_in_order() -> None:
+async def test_arrivals_are_taken_out_in_order() -> None:
     inbox = Inbox()
     inbox.arrived(-1.0, b"first", 7)
     inbox.handed_over(2)

@@ -28,7 +28,7 @@ def test_a_pair_is_one_for_libzmq() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "short", "0" * 39, "0" * 41, "~" * 40, "#" * 40, "é" * 40])
-def test_what_spells_no_key_is_refused(text: str) -> None:
+def test_text_that_is_no_key_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="is no key"):
         from_z85(text)
 
@@ -68,7 +68,7 @@ def test_a_secret_key_that_others_may_read_is_refused_with_what_helps(tmp_path: 
         read_pair(secret)
 
 
-def test_what_is_wrong_with_a_key_file_is_said_with_file_line_and_field(tmp_path: Path) -> None:
+def test_errors_in_a_key_file_name_file_line_and_field(tmp_path: Path) -> None:
     file = tmp_path / "x.key"
     with pytest.raises(KeyFileError, match=r"x\.key: cannot be read: No such file"):
         read_public(file)

@@ -52,7 +52,7 @@ def process(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     return Probed(monkeypatch, awake=request.param)
 
 
-def test_what_wakes_a_look_came_when_it_woke_less_its_wait_for_a_processor(process: Probed) -> None:
+def test_the_event_that_woke_a_look_is_dated_before_the_wait_for_a_processor(process: Probed) -> None:
     began = process.probe.now()
     process.look(0.05, takes=0.03)
     assert pytest.approx(began + 0.03) == process.probe.came
@@ -67,7 +67,7 @@ def test_a_look_that_ends_when_it_asked_to_is_none_that_overslept(process: Probe
 
 
 @pytest.mark.parametrize("stopped", [0.003, 0.03, 8.0])
-def test_what_a_look_finds_that_was_stopped_may_have_come_since_it_began(process: Probed, stopped: float) -> None:
+def test_events_found_by_a_stopped_look_are_dated_at_its_start(process: Probed, stopped: float) -> None:
     began = process.probe.now()
     process.look(0.05, takes=0.05 + stopped)
     assert pytest.approx(began) == process.probe.came

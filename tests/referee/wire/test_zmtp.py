@@ -96,7 +96,7 @@ def test_the_greeting_is_answered_at_once_and_its_end_by_ready() -> None:
         OPENING + b"\6" + (1 << 63).to_bytes(8, "big"),
     ],
 )
-def test_what_no_pair_socket_says_is_error(said: bytes) -> None:
+def test_bytes_that_no_pair_socket_sends_are_an_error(said: bytes) -> None:
     with pytest.raises(ZmtpError):
         heard(Conversation(b"", MOST), said)
 
@@ -144,7 +144,7 @@ def test_many_messages_of_parts_are_each_within_the_bound() -> None:
         assert [b"(a message of 201 parts)"] == heard(conversation, part(b"xx") * 200 + framed(b""))
 
 
-def test_of_a_message_of_parts_every_byte_counts_and_of_a_whole_one_its_own() -> None:
+def test_a_message_of_parts_counts_every_byte_and_a_whole_one_its_own() -> None:
     conversation = opened()
     for said, size in ((part(b"") * 200 + framed(b""), 402), (part(b"xyz") + framed(bytes(300)), 5 + 309)):
         heard(conversation, said)
@@ -188,7 +188,7 @@ def test_no_more_commands_are_borne_at_once_however_long_a_connection_lasts() ->
         heard(conversation, command(b"\4PING\0\0"), late)
 
 
-def test_what_an_answer_gives_back_is_told_and_no_other_command_is_an_answer() -> None:
+def test_the_bytes_of_a_heartbeats_answer_are_returned_and_no_other_command_is_an_answer() -> None:
     conversation = opened()
     assert [] == heard(conversation, command(b"\7UNHEARD") + command(b"\4PING\0\0"))
     assert conversation.pong is None

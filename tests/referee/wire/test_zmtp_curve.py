@@ -56,7 +56,7 @@ def refused(conversation: SecureConversation, said: bytes) -> str:
 
 
 class TestTheHandshake:
-    def test_who_proves_to_hold_a_key_is_told_by_that_key_and_decided_upon_before_more_is_heard(self) -> None:
+    def test_a_peer_is_identified_by_its_proved_key_and_admitted_before_more_is_read(self) -> None:
         client = Client(HOST.public)
         conversation = welcomed(client)
         assert [] == heard(conversation, client.initiate() + client.message(b"too early"))
@@ -77,7 +77,7 @@ class TestTheHandshake:
             data = data[cut:]
         assert said == found
 
-    def test_what_is_said_to_the_bot_is_sealed_for_it_alone(self) -> None:
+    def test_messages_to_the_bot_are_encrypted_for_it_alone(self) -> None:
         client = Client(HOST.public)
         conversation = let_in(client)
         sealed = conversation.framed(b"your secret")
@@ -161,13 +161,13 @@ class TestReplays:
 
 
 class TestImposters:
-    def test_who_takes_us_for_another_host_is_not_answered(self) -> None:
+    def test_a_peer_that_expects_another_host_key_is_not_answered(self) -> None:
         conversation = host()
         why = refused(conversation, GREETING + Client(new_pair().public).hello())
         assert "expects a different host key" in why
         assert SERVER_GREETING == conversation.answer()
 
-    def test_whoever_does_not_hold_the_secret_key_cannot_vouch_for_the_public_one(self) -> None:
+    def test_a_peer_without_the_secret_key_cannot_prove_the_public_one(self) -> None:
         known = new_pair()
         client = Client(HOST.public, keys=KeyPair(known.public, new_pair().secret))
         assert "a box of another key" == refused(welcomed(client), client.initiate())
@@ -216,7 +216,7 @@ class TestHostileBytes:
             GREETING + b"\6" + (1 << 63).to_bytes(8, "big"),
         ],
     )
-    def test_what_no_client_says_is_error(self, said: bytes) -> None:
+    def test_bytes_that_no_client_sends_are_an_error(self, said: bytes) -> None:
         refused(host(), said)
 
     def test_half_a_greeting_is_waited_for_and_answered_by_ours_only(self) -> None:
@@ -224,7 +224,7 @@ class TestHostileBytes:
         assert [] == heard(conversation, GREETING[:40])
         assert SERVER_GREETING == conversation.answer()
 
-    def test_of_a_stranger_no_more_is_held_than_one_step_of_the_handshake(self) -> None:
+    def test_at_most_one_step_of_the_handshake_is_stored_for_an_unknown_peer(self) -> None:
         for said in (b"\6" + (1 << 40).to_bytes(8, "big"), b"\4\xff" + bytes(10)):
             conversation = host()
             with pytest.raises(ZmtpError):
@@ -286,7 +286,7 @@ class TestHostileBytes:
         said = client.message(b"{}", flags=1) + client.message(b"{}") + client.message(b"next")
         assert [b"(a message of 2 parts)", b"next"] == heard(conversation, said)
 
-    def test_of_a_sealed_message_of_parts_every_byte_of_the_wire_counts(self) -> None:
+    def test_an_encrypted_message_of_parts_counts_every_byte_of_the_wire(self) -> None:
         client = Client(HOST.public)
         conversation = let_in(client)
         said = client.message(b"{}", flags=1) + client.message(b"{}")

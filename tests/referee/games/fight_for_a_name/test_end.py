@@ -122,7 +122,7 @@ def test_r10_the_only_seat_without_a_title_is_eliminated() -> None:
     assert 2 == over(table)["eliminated"]
 
 
-def test_r10_of_several_those_with_the_fewest_crests_of_unclaimed_titles() -> None:
+def test_r10_seats_with_the_fewest_crests_of_unclaimed_titles_tie() -> None:
     players = {seat: player(crests="Hope Mercy") for seat in range(12)}
     players[3] = player(crests="Hope", h36=9)
     table, _ = last_round(players, ONE_TITLE)
@@ -159,7 +159,7 @@ def test_r10_the_seat_with_the_most_votes_goes() -> None:
     assert 4 == outcome(table)["eliminated"]
 
 
-def test_r10_of_seats_still_tied_the_seat_with_justice_chooses() -> None:
+def test_r10_the_seat_with_justice_chooses_among_seats_still_tied() -> None:
     table = tied("Charity:12:3 Courage:11:3 Justice:10:5")
     vote(table, {})  # for a token
     vote(table, {12: 3, 11: 4})

@@ -56,7 +56,7 @@ def test_r7_among_right_ones_faster_ranks_before_slower() -> None:
     assert expected == rank(dict.fromkeys(range(13), RIGHT), elapsed)
 
 
-def test_r7_what_is_still_equal_is_drawn() -> None:
+def test_r7_remaining_ties_are_drawn() -> None:
     """Of wrong answers, however long they took."""
     picks = {2: RIGHT, 3: RIGHT}
     orders = {tuple(rank(picks, {2: 5, 3: 5}, seed)[:2]) for seed in range(20)}
@@ -121,7 +121,7 @@ def test_r5_gifts_are_2_mp_to_one_seat_1_each_to_two_1_to_one_or_none(give: dict
     assert give == close(table, {0: {"give": give}}).event(None, "round_result")["gifts"]
 
 
-def test_r5_who_gave_2_to_one_seat_may_give_it_nothing_in_the_next_round() -> None:
+def test_r5_a_seat_that_gave_2_to_another_may_give_it_nothing_in_the_next_round() -> None:
     table = position({}, claims="Hope:0:1 Justice:12:1")
     close(table, {0: {"give": {"1": 2}}})
     assert "was given 2 MP last round" in rejected(table, 0, {"give": {"1": 1}})

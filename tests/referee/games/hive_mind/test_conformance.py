@@ -158,5 +158,5 @@ def test_its_secrets_are_really_swapped_values_placements_guesses_and_blocks() -
 
 
 @pytest.mark.parametrize("leak", mostly_slow(5, sorted(LEAKS)))
-def test_what_is_planted_is_caught_and_named(leak: str) -> None:
+def test_planted_faults_are_caught_and_named(leak: str) -> None:
     assert_caught(*LEAKS[leak], FEW, forge)

@@ -193,7 +193,7 @@ def test_r3_when_the_tied_include_the_winner_it_is_drawn_among_all_the_tied_with
 
 
 @VARIANTS
-def test_who_stands_out_goes_even_with_several_winners(variant: str) -> None:
+def test_a_single_candidate_is_eliminated_even_with_several_winners(variant: str) -> None:
     table = start(variant)
     place(table)
     place(table, "ADE", "ADE", "ADE", "ABC")

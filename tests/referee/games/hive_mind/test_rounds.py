@@ -166,7 +166,7 @@ def test_nobody_blocks_itself_but_doublers_may_block_each_other(variant: str) ->
 
 
 @pytest.mark.parametrize(("third", "won"), [(None, 0), ("CFI", 1 + 1), ("BEH", 0)])
-def test_r4_that_feat_needs_three_shapes_placed_that_share_none(third: str | None, won: int) -> None:
+def test_r4_the_feat_needs_three_shapes_that_share_no_hex(third: str | None, won: int) -> None:
     table = start(GAUNTLET)
     place(table, "ADE", "ABE")
     place(table, "HKL", None, "IKL")
@@ -180,7 +180,7 @@ def test_r4_alone_on_the_board_a_shape_shares_no_hex_but_one_that_is_not_placed_
     assert [1, 0, 0, 0, 0] == feats(table)
 
 
-def test_r4_that_feat_needs_a_shape_placed() -> None:
+def test_r4_the_feat_needs_a_placed_shape() -> None:
     table = start(GAUNTLET)
     place(table, "ADE", "ADE", "ADE", "ADE")
     assert [0, 0, 0, 0, 0] == feats(table)

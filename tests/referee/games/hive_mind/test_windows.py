@@ -72,7 +72,7 @@ def test_r5_a_kind_already_used_on_that_hive_is_rejected(variant: str) -> None:
 
 
 @VARIANTS
-def test_r4_who_leaves_a_hive_out_may_still_use_any_kind_it_has_not_used_there(variant: str) -> None:
+def test_r4_a_seat_that_left_a_hive_out_may_still_use_any_kind_it_has_not_used_there(variant: str) -> None:
     hive, table = FIRST[variant], later(variant, 2)
     for cells in ("ADE", "HKL", "CFI"):
         assert {"place": {hive: cells}} == accepted(table, 0, {"place": {hive: cells}})
@@ -300,7 +300,7 @@ def test_plausible_submissions_are_mostly_legal(variant: str) -> None:
 # Events.
 
 
-def test_what_only_one_seat_may_hear_cannot_be_told_in_public() -> None:
+def test_private_events_cannot_be_sent_to_all() -> None:
     tags = [event.__struct_config__.tag for event in HIVE_MIND.events]
     assert ["hint", "round_result", "doubles", "blocks", "score_guesses", "token_given", "reveal"] == tags
     alone = {event.__struct_config__.tag for event in HIVE_MIND.events if event.audience is Audience.SEAT}

@@ -135,7 +135,7 @@ def test_the_host_is_shown_the_whole_board_and_what_each_seat_sees_and_spots(var
     assert (3, 0, ["A1"], False) == (view["turn"], view["mover"], view["first_move"], view["swapped"])
 
 
-def test_what_only_one_seat_may_hear_cannot_be_told_in_public() -> None:
+def test_private_events_cannot_be_sent_to_all() -> None:
     public = {event.__struct_config__.tag for event in Mist.events if event.audience is Audience.PUBLIC}
     assert {"first_chosen", "first_move", "swapped", "reveal"} == public
     tags = [event.__struct_config__.tag for event in Mist.events]

@@ -98,7 +98,7 @@ def test_r4_the_default_is_no_pieces_or_one_on_e5_on_the_first_turn_too(variant:
 
 
 @pytest.mark.parametrize(("variant", "default"), [(HEAVEN, ""), (CONTRACT, "E5")])
-def test_r4_that_the_mover_ran_out_of_time_is_not_told(variant: str, default: str) -> None:
+def test_r4_the_opponent_is_not_sent_that_the_mover_ran_out_of_time(variant: str, default: str) -> None:
     late, meant = start(variant), start(variant)
     assert turn(meant, default) == time_out(late)
     assert meant.state == late.state

@@ -180,7 +180,7 @@ def test_these_matches_have_all_that_the_page_speaks_of() -> None:
 
 
 @pytest.mark.parametrize("seats", [3, 4, 5])
-def test_of_all_rounds_there_are_each_gives_the_same_map_and_points(seats: int) -> None:
+def test_every_possible_round_gives_the_same_map_and_points(seats: int) -> None:
     everyone = range(seats)
     for pointed in product(*[[None, *(other for other in everyone if other != seat)] for seat in everyone]):
         naive, connections = NaiveRound(dict(enumerate(pointed))), connect(pointed)

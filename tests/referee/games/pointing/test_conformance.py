@@ -115,7 +115,7 @@ LEAKS: dict[str, tuple[type[AnyGame], str]] = {
 
 
 @pytest.mark.parametrize("leak", mostly_slow(4, LEAKS))
-def test_what_is_planted_is_caught_and_named(leak: str) -> None:
+def test_planted_faults_are_caught_and_named(leak: str) -> None:
     assert_caught(*LEAKS[leak], FEW)
 
 

@@ -118,7 +118,7 @@ def test_r3_seats_still_tied_after_the_vote_are_drawn_from() -> None:
     assert set(seats("CD")) == drawn(ALONE, 5, {"A": "C", "B": "D"})
 
 
-def test_r3_what_is_drawn_depends_on_the_seed_alone() -> None:
+def test_r3_draws_depend_on_the_seed_alone() -> None:
     gone = []
     for _ in range(2):
         table = after(*ALONE, seed=7, seats=5)

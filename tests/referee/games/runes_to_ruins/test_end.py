@@ -46,7 +46,7 @@ def near_miss(seat: int, exact: int) -> list[str]:
     return [*SYMBOLS[seat][:exact], *UNUSED[exact:]]
 
 
-def test_among_equals_the_less_is_better_of_the_sum_of_each_other_seats_best_exact() -> None:
+def test_a_lower_sum_of_the_others_best_exact_hits_breaks_ties() -> None:
     """Seat 0 had 4 and 1 against it (two guesses by one seat count once, the better), seat 1 had 3 and 3."""
     table = start(rounds=2)
     actions = {

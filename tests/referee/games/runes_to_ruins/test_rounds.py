@@ -51,7 +51,7 @@ def test_r7_revealing_the_same_rune_twice_is_allowed() -> None:
         assert "Slash Slope" == heard.event(None, "revealed")["rune"]
 
 
-def test_whoever_is_the_only_seat_to_use_a_kind_of_vision_gains_1_insight() -> None:
+def test_the_only_seat_to_use_a_kind_of_vision_gains_1_insight() -> None:
     """Of all nine kinds: seats 0 and 1 both use `divine`, seat 0 alone `place` and `mirror`, seat 2 `veil`."""
     heard = asked(
         {"divine": "Box", "place": {"order": "divine", "position": 0}, "mirror": {"rune": "Slash Box", "seat": 1}},

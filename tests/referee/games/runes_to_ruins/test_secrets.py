@@ -88,7 +88,7 @@ FEW = range(12)
 
 
 @pytest.mark.parametrize(("planted", "promise"), LEAKS.values(), ids=LEAKS)
-def test_what_is_planted_is_caught_and_named(planted: type[AnyGame], promise: str) -> None:
+def test_planted_faults_are_caught_and_named(planted: type[AnyGame], promise: str) -> None:
     """So the secret swap really varies symbols and purses."""
     assert_caught(planted, promise, FEW)
 
@@ -143,7 +143,7 @@ def test_and_an_answer_that_does_is_noticed() -> None:
     assert any(answers_change(LeakOfUnasked(), seed) for seed in range(100))
 
 
-def test_what_is_drawn_for_a_seat_changes_with_nothing_that_others_submit() -> None:
+def test_draws_for_a_seat_do_not_depend_on_submissions_of_others() -> None:
     """Nobody can reroll another seat's luck: `except` draws the same, whoever else asks for what."""
     ask = {"visions": {"except": {"seat": 1, "runes": []}}}
     symbols = [draw_symbol(Random(seat)) for seat in range(5)]
