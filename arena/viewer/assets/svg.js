@@ -141,15 +141,16 @@ function sharedStart(names) {
 function distinct(names, most) {
   const whole = numbered(names).map((name) => [...name]);
   if (whole.every((name) => name.length <= most)) return whole.map((name) => name.join(""));
-  const start = sharedStart(whole), letters = start >= LEAST_SHARED ? whole.map((name) => ["…", ...name.slice(start)]) : whole;
+  const start = sharedStart(whole);
+  if (start >= LEAST_SHARED) return distinct(whole.map((name) => name.slice(start).join("")), most - 2).map((name) => `…${name}`);
   const cut = (name, head) => (name.length <= most ? name : [...name.slice(0, head), "…", ...name.slice(name.length - (most - 1 - head))]).join("");
-  const shown = letters.map((name) => cut(name, most >> 1));
+  const shown = whole.map((name) => cut(name, most >> 1));
   const alike = (at) => shown.some((name, other) => other !== at && name === shown[at]);
   const groups = new Map(), heads = [...Array(most - 1).keys()].sort((a, b) => Math.abs(a - most / 2) - Math.abs(b - most / 2));
   shown.forEach((name, at) => { if (alike(at)) groups.set(name, [...(groups.get(name) ?? []), at]); });
   for (const group of groups.values()) {
-    for (const head of heads) if (group.some(alike)) for (const at of group) shown[at] = cut(letters[at], head);
-    if (group.some(alike)) for (const at of group) shown[at] = `${cut(letters[at].slice(0, most - 4), most)}… ${at}`;
+    for (const head of heads) if (group.some(alike)) for (const at of group) shown[at] = cut(whole[at], head);
+    if (group.some(alike)) for (const at of group) shown[at] = `${cut(whole[at].slice(0, most - 4), most)}… ${at}`;
   }
   return shown;
 }

@@ -151,8 +151,12 @@ def _sum(points: Points) -> int:
     return points.hexes + points.guesses + points.blocks + points.score_guesses
 
 
-def _by_hive(hives: Mapping[str, Iterable[int]]) -> str:
-    return "; ".join(f"{hive} by {joined(seats)}" for hive, seats in hives.items()) or "none"
+def _by_hive(hives: Mapping[str, Sequence[int]]) -> str:
+    """Return the seats of each Hive, as `seat 1` or `seats 1, 2`: readers replace these by names."""
+    found = [
+        f"{hive} by {'seat' if len(seats) == 1 else 'seats'} {joined(seats)}" for hive, seats in hives.items()
+    ]
+    return "; ".join(found) or "none"
 
 
 def _drawn(

@@ -45,7 +45,8 @@ def words(event: PointingEvent) -> str:
     """Return a short text for an event."""
     match event:
         case Map(round=number, sections=sections):
-            return f"round {number}: {joined(map(_kind, sections))}"
+            found = ["one alone" if section.size == 1 else _kind(section) for section in sections]
+            return f"round {number}: {joined(found)}"
         case Tied(seats=seats):
             return f"the winners vote on seats {joined(seats)}"
         case Reveal(scores=scores):

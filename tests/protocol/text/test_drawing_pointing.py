@@ -44,7 +44,7 @@ def drawn(view: View, told: list[Event], *, plain: bool = True) -> str:
 def test_a_seat_sees_the_last_map_and_where_it_pointed() -> None:
     match, told = table(1)
     assert DRAWN == drawn(match.game.view(match.state, 0), told)
-    assert "round 1: chain of 5, loop of 2, loop of 5, node" == words(told[0])
+    assert "round 1: chain of 5, loop of 2, loop of 5, one alone" == words(told[0])
 
 
 def test_a_spectator_and_a_seat_see_no_pointers_and_the_host_all() -> None:
