@@ -60,13 +60,13 @@ def games_to_play() -> tuple[GameChoice, ...]:
     return tuple(found)
 
 
-def start_page(maker: PageMaker, *, cannot: str, sits: Sequence[dict[str, str]]) -> Page:
+def start_page(maker: PageMaker, *, cannot: str, sits: Sequence[dict[str, Any]]) -> Page:
     """Return the page on which a visitor chooses a game.
 
     Args:
         maker: the site's settings.
         cannot: why no match against bots can begin; "" if one can.
-        sits: address and title of each of the visitor's matches that go on.
+        sits: address and title of each of the visitor's matches, and whether it is over.
     """
     from arena.practice import PACES  # noqa: PLC0415 - see above
 

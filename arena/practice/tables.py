@@ -41,6 +41,8 @@ MOST_OF_VISITOR = 2
 """Maximum matches at once that one browser began."""
 MOST_OF_ADDRESS = 4
 """Maximum matches at once from one address other than this machine's own."""
+MOST_LISTED = 10
+"""Maximum matches of a browser that are listed, besides those that go on."""
 KEPT_SECONDS = 7 * 86_400.0
 """Seconds for which a match that has ended is kept."""
 MOST_KEPT = 200
@@ -74,10 +76,11 @@ class NoRoomError(Exception):
 
 
 class OwnMatch(Struct, frozen=True):
-    """A match in which a browser has a seat, and that has a process."""
+    """A match in which a browser has a seat, and that goes on or has a result."""
 
     id: str
     title: str
+    is_over: bool
 
 
 class Tables:
@@ -140,12 +143,16 @@ class Tables:
         return None
 
     def own_matches(self, holder: str) -> list[OwnMatch]:
-        """Return the matches in which a browser has a seat, and that are not over."""
-        found = []
-        for folder in self._alive():
+        """Return a browser's matches, the newest first: those that go on, and the latest that are over."""
+        alive = set(self._alive())
+        found: list[OwnMatch] = []
+        for _, folder in sorted(self._folders(), reverse=True):
             seats = read_seats(folder)
-            if seats is not None and not seats.has_ended and seats.seat_of(holder) is not None:
-                found.append(OwnMatch(folder.name, seats.title))
+            if seats is None or seats.seat_of(holder) is None:
+                continue
+            goes_on = folder in alive and not seats.has_ended
+            if goes_on or (seats.over and len(found) < MOST_LISTED):
+                found.append(OwnMatch(folder.name, seats.title, seats.over))
         return found
 
     async def keep(self) -> None:

@@ -149,8 +149,8 @@ class Play:
 
     async def _start(self, request: HttpRequest) -> Response:
         tables = self._ready()
-        own = tables.own_matches(self._holder(request))
-        sits = [{"href": f"{each.id}/", "title": each.title} for each in own]
+        own = await trio.to_thread.run_sync(tables.own_matches, self._holder(request))
+        sits = [{"href": f"{each.id}/", "title": each.title, "is_over": each.is_over} for each in own]
         return private_page(start_page(self._maker, cannot=await tables.why_not(), sits=sits))
 
     async def _new(self, request: HttpRequest) -> Response:
