@@ -21,6 +21,6 @@ from arena.pages.report import (
     write_waiting,
 )
 from arena.pages.season import SeasonPages
-from arena.pages.team import TeamMatch, TeamPart, team_parts
+from arena.pages.team import TeamMatch, TeamPart, read_matches, team_parts
 from arena.pages.template import NO_ANNOUNCEMENT, Announcement, Page, PageMaker
 from arena.pages.website import PATHS, Website

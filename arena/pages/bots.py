@@ -155,7 +155,7 @@ def _form(overview: Overview, matches: Sequence[Reported], bot: int) -> list[For
         seat = match.played.entrants.index(bot)
         ended = ended_text(match.played, seat)
         mark = ended.text[:1].upper() if digest.seats == TWO else place_text(match.played, seat)
-        others = plain_text(opponents_of(match.played.entrants, digest, bot))
+        others = plain_text(opponents_of(match.played.entrants, digest.labels, digest.house, bot))
         words = f"{name_of(match)}: {ended.text} against {others}"
         marks.append(FormMark(mark, words, ended.kind, match_href("../")(match)))
     return marks

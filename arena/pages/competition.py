@@ -5,6 +5,7 @@ reveal secrets of an unfinished one.
 """
 
 import os
+from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from itertools import chain, islice
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
 Stamp = tuple[tuple[int, int], ...]
 """Size and modification time of each ledger file, after two pairs: whether an arena is running, and a hash of the
 links to published code."""
+MOST_SEATINGS = 1_024
+"""Number by which a block is multiplied in the key of a match."""
 HEAD_LETTERS = 64
 """Length of a transcript's head."""
 COMING = 60
@@ -169,6 +172,43 @@ class FaceFile:
         return None if image is None else read_face_image(self._folder, image)
 
 
+class MatchesOfBots:
+    """The keys of the matches that count, by entrant: all are read from the ledger once, and then the new ones."""
+
+    def __init__(self) -> None:
+        self._file = (0, 0)
+        """Device and inode of the ledger that was read."""
+        self._keys: dict[int, array[int]] = {}
+        self._next = 0
+        """Attempt from which on attempts may complete further blocks."""
+        self._latest: set[int] = set()
+        """Blocks that were read last."""
+
+    @property
+    def is_read(self) -> bool:
+        """True if the ledger was read, so that the next call reads new matches alone."""
+        return bool(self._next)
+
+    def keys(self, ledger: Ledger, entrants: Iterable[int]) -> list[tuple[int, int]]:
+        """Return block and seating of the matches of these entrants, in schedule order. One thread at a time."""
+        self._read(ledger)
+        found = {key for entrant in entrants for key in self._keys.get(entrant, ())}
+        return [divmod(key, MOST_SEATINGS) for key in sorted(found)]
+
+    def _read(self, ledger: Ledger) -> None:
+        its = ledger.path.stat()
+        if self._file != (its.st_dev, its.st_ino):  # A restored ledger is another one.
+            self._file = its.st_dev, its.st_ino
+            self._keys, self._next, self._latest = {}, 0, set()
+        following, blocks = ledger.unended(self._next), set[int]()
+        for block, seating, entrants in ledger.counted_since(self._next):
+            blocks.add(block)
+            if block not in self._latest:
+                for entrant in set(entrants):
+                    self._keys.setdefault(entrant, array("q")).append(block * MOST_SEATINGS + seating)
+        self._next, self._latest = following, blocks
+
+
 class Competition:
     """A tournament or a regression test. Calls may block on the disk for seconds; any thread may call."""
 
@@ -185,6 +225,8 @@ class Competition:
         """Paths of the code of bots whose authors publish it, by label."""
         self.of_teams = False
         """True if teams enter by themselves: causes of losses, with what bots printed, are theirs alone then."""
+        self.of_bots = MatchesOfBots()
+        """For pages of teams, which must not wait until an overview is made of all matches."""
         self.withheld = False
         """True if the host shows what all seats saw only once the competition is over."""
         self._is_stage = is_of_season(folder)
@@ -312,8 +354,8 @@ class Competition:
 
     @property
     def withholds(self) -> bool:
-        """True if transcripts are not public yet. Raises the same errors as `overview`."""
-        return self.withheld and not self.overview().finished
+        """True if transcripts are not public, as far as the last overview says. Nothing is read."""
+        return self.withheld and (self._read is None or not self._read[1].finished)
 
     def transcript(self, match: Reported) -> Path | None:
         """Return the path of the match's transcript; None if it is not public, or not in the results folder."""

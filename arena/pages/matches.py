@@ -192,7 +192,7 @@ def matches_of_bot(
         return Cell(", ".join(each.text for each in results))
 
     def against(match: Reported) -> Cell:
-        return opponents_of(match.played.entrants, digest, bot)
+        return opponents_of(match.played.entrants, digest.labels, digest.house, bot)
 
     def score(match: Reported) -> str:
         return _score_line(match.played, seats(match))
@@ -218,14 +218,12 @@ def _score_line(played: CountedMatch, seats: Sequence[int]) -> str:
     return f"{max(own)} to {max(others)}" if own and others else ""
 
 
-def opponents_of(entrants: Sequence[int], digest: Digest, bot: int) -> Cell:
+def opponents_of(entrants: Sequence[int], labels: Sequence[str], house: int | None, bot: int) -> Cell:
     """Return the names of the other bots and the number of house bots."""
     counts: Counter[int | None] = Counter(entrants)
     del counts[bot]
-    houses = counts.pop(digest.house, 0)
-    parts: list[Cell | str] = [
-        *_some([digest.labels[entrant] for entrant in counts if entrant is not None], MANY).parts
-    ]
+    houses = counts.pop(house, 0)
+    parts: list[Cell | str] = [*_some([labels[entrant] for entrant in counts if entrant is not None], MANY).parts]
     if houses:
         between = " and " * bool(parts)
         parts.append(f"{between}{pluralise(houses, 'house bot')}")

@@ -9,15 +9,15 @@ from contextlib import closing
 
 from msgspec import Struct
 
-from arena.pages.competition import Competition, Overview
+from arena.pages.competition import Competition
 from arena.pages.contents import replay_path
 from arena.pages.matches import ended_text, match_file, opponents_of
 from arena.pages.tables import plain_text
 from arena.quantities import MISSING
 from arena.reports import USAGE, MatchListed, SeatListed, Share, archive_name, field_of, match_listed
-from arena.schedule import WITHDRAWN_MARK, match_of
+from arena.schedule import WITHDRAWN_MARK, labels_now, match_of
 from arena.statistics import Reported
-from arena.tournament import Ledger, NotBegun
+from arena.tournament import Ledger
 
 
 class TeamSeat(Struct, frozen=True, kw_only=True):
@@ -66,51 +66,49 @@ class TeamPart(Struct, frozen=True, kw_only=True):
     """A team's part of one competition."""
 
     competition: Competition
-    overview: Overview
+    labels: tuple[str, ...]
+    """Labels of all entrants."""
+    house: int | None
+    """The house bot."""
     entrants: tuple[int, ...]
     """The versions of the team's bot."""
-    rows: tuple[int, ...]
-    """The rows of its matches in the index, in schedule order."""
+    keys: tuple[tuple[int, int], ...]
+    """Block and seating of its matches that count, in schedule order."""
 
-    def matches(self, rows: Iterable[int]) -> list[TeamMatch]:
-        """Return the matches of some rows, read from the ledger."""
-        keys = self.overview.index.keys(rows)
-        return list(map(self._match, self.competition.some(keys)))
+    def matches(self, keys: Iterable[tuple[int, int]]) -> list[TeamMatch]:
+        """Return some of the matches, read from the ledger."""
+        return list(map(self._match, self.competition.some(list(keys))))
 
     def match(self, name: str) -> TeamMatch | None:
         """Return the match with a name; None if none that counts has it, or if it is not the team's."""
         key = match_of(name)
-        row = None if key is None else self.overview.index.row_of(*key)
-        if row is None or not set(self.overview.index.entrants[row].tolist()).intersection(self.entrants):
+        if key is None or key not in self.keys:
             return None
-        return next(iter(self.matches([row])), None)
+        return next(iter(self.matches([key])), None)
 
     def bot_page(self, label: str | None = None) -> str | None:
         """Return the path of the public page of a version; of the latest one without a label. None: unknown."""
-        labels = self.overview.found.digest.labels
         for entrant in reversed(self.entrants):
-            if label is None or labels[entrant].removesuffix(WITHDRAWN_MARK) == label:
+            if label is None or self.labels[entrant].removesuffix(WITHDRAWN_MARK) == label:
                 return f"{self.competition.slug}/bot/{entrant}.html"
         return None
 
     def shares(self, ledger: Ledger, folder: str) -> Iterator[Share]:
         """Yield the contents of the team's archive, by version. `folder`: of the competition in the archive."""
-        labels = self.overview.found.digest.labels
         for entrant in self.entrants:
-            keys = self.overview.index.keys(self.overview.index.of_bot(entrant))
-            name = archive_name(labels[entrant])
+            name = archive_name(self.labels[entrant])
             yield Share(
                 ledger=ledger,
-                labels=tuple(labels),
+                labels=self.labels,
                 entrant=entrant,
                 folder=f"{folder}/{name}".lstrip("/"),
-                keys=keys,
+                keys=self.competition.of_bots.keys(ledger, [entrant]),
             )
 
     def _match(self, row: Reported) -> TeamMatch:
-        digest = self.overview.found.digest
-        listed = match_listed(row, digest.labels, causes_of=self.entrants)
+        listed = match_listed(row, self.labels, causes_of=self.entrants)
         own = [seat for seat in listed.seats if seat.entrant in self.entrants]
+        others = opponents_of(row.played.entrants, self.labels, self.house, own[0].entrant)
         return TeamMatch(
             competition=self.competition,
             listed=listed,
@@ -118,7 +116,7 @@ class TeamPart(Struct, frozen=True, kw_only=True):
                 TeamSeat(listed=seat, ended=ended_text(row.played, seat.seat).text, used=_used(row, seat.seat))
                 for seat in own
             ),
-            against=plain_text(opponents_of(row.played.entrants, digest, own[0].entrant)),
+            against=plain_text(others),
             is_here=self.competition.stored_transcript(row) is not None,
             is_public=self.competition.transcript(row) is not None,
         )
@@ -131,11 +129,18 @@ def _used(match: Reported, seat: int) -> tuple[tuple[str, str], ...]:
     return tuple((heading, value) for heading, value in used if value != MISSING)
 
 
+def read_matches(competition: Competition) -> None:
+    """Read a competition's matches, so that `team_parts` reads new ones alone. Raises the same errors."""
+    if competition.ledger.is_file():
+        with closing(Ledger(competition.ledger)) as ledger:
+            competition.of_bots.keys(ledger, ())
+
+
 def team_parts(competitions: Iterable[Competition], team: str) -> list[TeamPart]:
     """Return a team's part of each competition in which its bot plays or has played.
 
-    The bot is the one that entered under the team's name, with all its later versions. The ledger's matches are
-    not read, but the index that pages have.
+    The bot is the one that entered under the team's name, with all its later versions. Only new matches of the
+    ledger are read; see `MatchesOfBots`.
 
     Raises:
         WrongUse: a ledger is not valid.
@@ -143,26 +148,26 @@ def team_parts(competitions: Iterable[Competition], team: str) -> list[TeamPart]
     """
     parts: list[TeamPart] = []
     for competition in competitions:
-        try:
-            overview = competition.overview()
-        except NotBegun:
+        if not competition.ledger.is_file():
             continue
         with closing(Ledger(competition.ledger)) as ledger:
+            if not ledger.terms():
+                continue
             field = field_of(ledger)
-        # Later events may have entered bots that the overview does not know yet.
-        known = min(len(field.teams), len(overview.found.digest.labels))
-        entrants: list[int] = []
-        for entrant, first in enumerate(field.teams[:known]):
-            if field.labels[first] == team and entrant != field.spec.house:
-                entrants.append(entrant)
-        rows = {row for entrant in entrants for row in overview.index.of_bot(entrant)}
-        if entrants:
-            parts.append(
-                TeamPart(
-                    competition=competition,
-                    overview=overview,
-                    entrants=tuple(entrants),
-                    rows=tuple(sorted(rows)),
+            entrants = [
+                entrant
+                for entrant, first in enumerate(field.teams)
+                if field.labels[first] == team and entrant != field.spec.house
+            ]
+            if entrants:
+                keys = competition.of_bots.keys(ledger, entrants)
+                parts.append(
+                    TeamPart(
+                        competition=competition,
+                        labels=labels_now(field.spec, field.begun.labels),
+                        house=field.spec.house,
+                        entrants=tuple(entrants),
+                        keys=tuple(keys),
+                    )
                 )
-            )
     return parts

@@ -51,15 +51,15 @@ def _number(text: str) -> int:
 async def _page_of(visit: Visit) -> tuple[list[TeamPart], list[TeamMatch], int, int]:
     """Return the team's parts, a page of its matches, the newest first, and the page's number of how many."""
     parts = await _parts(visit)
-    rows = [(part, row) for part in parts for row in reversed(part.rows)]
-    pages = max(1, -(-len(rows) // SHOWN))
+    keys = [(part, key) for part in parts for key in reversed(part.keys)]
+    pages = max(1, -(-len(keys) // SHOWN))
     page = _number(visit.request.query_params.get("page", "1"))
     if not 1 <= page <= pages:
         raise Refusal(HTTPStatus.NOT_FOUND, "There is no such page.")
-    chosen = rows[(page - 1) * SHOWN : page * SHOWN]
+    chosen = keys[(page - 1) * SHOWN : page * SHOWN]
     found: list[TeamMatch] = []
     for part in parts:
-        own = [row for other, row in chosen if other is part]
+        own = [key for other, key in chosen if other is part]
         found += await visit.portal.in_ledgers(partial(part.matches, own))
     return parts, found, page, pages
 
@@ -75,7 +75,7 @@ async def matches_page(visit: Visit) -> Response:
         matches=found,
         several=len(parts) > 1,
         bots=[(part.competition.title, part.bot_page()) for part in parts],
-        total=sum(len(part.rows) for part in parts),
+        total=sum(len(part.keys) for part in parts),
         pages=links,
     )
 

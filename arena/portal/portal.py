@@ -4,6 +4,7 @@ import math
 import secrets
 import traceback
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TypeVar
 
 import trio
@@ -15,7 +16,7 @@ from starlette.types import Scope
 from arena.accounts import Account, Accounts, Database
 from arena.errors import tried_again
 from arena.event_loop import CallThread
-from arena.pages import Announcement, PageMaker
+from arena.pages import Announcement, PageMaker, read_matches
 from arena.portal import api, entrance, host, identity, matches, operations, practice, team
 from arena.portal.provider import Provider
 from arena.portal.visit import SESSION, RouteTerms, starlette_route
@@ -155,6 +156,9 @@ class Portal:
         if stamps != self._stamps and trio.current_time() >= self._renewed_at + MATCHES_SECONDS:
             self._stamps, self._renewed_at = stamps, trio.current_time()
             self._publish("matches")
+        for part in self.parts:  # No page of a team waits until all matches of a large ledger are read.
+            if not part.of_bots.is_read:
+                await self.in_ledgers(partial(read_matches, part))
 
     def _publish(self, what: str) -> None:
         """Tell open pages that something has changed: `matches` concerns those that show matches."""

@@ -461,6 +461,28 @@ class Ledger(LedgerFile):
             )
             return next(map(_reported, rows), None)
 
+    def counted_since(self, attempt: int) -> Iterator[tuple[int, int, tuple[int, ...]]]:
+        """Yield block, seating and entrants of the matches of blocks that an attempt from this one on belongs to.
+
+        Only blocks that count. From `unended` of an earlier moment on, these include all that count since then.
+        """
+        query = (
+            "SELECT results.block, results.seating, json_extract(played, '$.entrants') FROM results"
+            " JOIN attempts ON attempts.id = results.attempt"
+        )
+        if attempt:
+            query += " WHERE results.block IN (SELECT DISTINCT block FROM results WHERE attempt >= ?)"
+        with self._errors_as_exits():
+            for block, seating, entrants in self._db.execute(query, (attempt,) if attempt else ()):
+                yield int(block), int(seating), msgspec.json.decode(entrants, type=tuple[int, ...])
+
+    def unended(self, since: int) -> int:
+        """Return the first attempt from `since` on that has not ended, or the one that will be made next."""
+        ((found, last),) = self._read(
+            "SELECT (SELECT min(id) FROM attempts WHERE id >= ? AND ended IS NULL), max(id) FROM attempts", since
+        )
+        return int(found or (last or 0) + 1)
+
     def counted(self, heads: Sequence[str]) -> dict[str, tuple[int, int]]:
         """Return block and seating of the matches that count among those with these transcript heads, by head."""
         marks = ", ".join("?" * len(heads))

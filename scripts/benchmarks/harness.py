@@ -31,6 +31,7 @@ MODULES = {
     "schedules": ("schedule", "ladder", "ratings", "questions"),
     "tournaments": ("scale", "site", "serve", "cluster"),
     "submissions": ("submissions",),
+    "portal": ("portal",),
 }
 """Names of the benchmarks, by the module of this package that has them. Importing one takes time and memory."""
 MODULE_OF = {name: module for module, names in MODULES.items() for name in names}

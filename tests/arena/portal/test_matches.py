@@ -4,6 +4,7 @@ import io
 import json
 import re
 import zipfile
+from collections.abc import Iterator
 from http import HTTPStatus
 from pathlib import Path
 from threading import Event
@@ -18,7 +19,7 @@ from arena.pages import PATHS, Competition, PageMaker
 from arena.pages.bots import bot_page
 from arena.portal import matches
 from arena.submissions import ScrimmageMatch
-from arena.tournament import TRANSCRIPTS
+from arena.tournament import TRANSCRIPTS, Ledger
 from referee.transcript import verify_transcript
 from tests.arena.portal.conftest import PRINTED, Setting, archive
 from tests.arena.reports.played import secret
@@ -115,6 +116,35 @@ async def test_hosts_decide_when_everybody_sees_what_all_seats_saw(tmp_path: Pat
         assert (await setting.stranger.get(path)).status_code == HTTPStatus.OK
     assert "as the host sees it" in (await setting.mia.get("team/match/results/1a")).text
     setting.close()
+
+
+async def test_a_teams_pages_never_read_the_whole_ledger(
+    setting: Setting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a million matches that would take minutes, again and again while matches are played."""
+    (part,) = setting.portal.parts
+
+    def whole(*_: object) -> None:
+        raise AssertionError("the whole ledger is read")
+
+    monkeypatch.setattr(part, "overview", whole)
+    monkeypatch.setattr(Ledger, "results", whole)
+    await setting.portal._look()
+    assert part.of_bots.is_read
+    read: list[int] = []
+    counted_since = Ledger.counted_since
+
+    def noted(ledger: Ledger, attempt: int) -> Iterator[tuple[int, int, tuple[int, ...]]]:
+        read.append(attempt)
+        return counted_since(ledger, attempt)
+
+    monkeypatch.setattr(Ledger, "counted_since", noted)
+    public = (await setting.mia.upload(archive())).headers["location"]
+    paths = ("team/", "team/matches", "team/match/results/1a", "team/everything.zip", "team/scrimmages")
+    for path in (*paths, public[1:]):
+        assert (await setting.mia.get(path)).status_code == HTTPStatus.OK, path
+    assert read
+    assert 0 not in read
 
 
 async def test_everything_is_one_archive_with_the_teams_own_and_leaves_no_file(setting: Setting) -> None:
