@@ -471,7 +471,7 @@ class Ledger(LedgerFile):
             " JOIN attempts ON attempts.id = results.attempt"
         )
         if attempt:
-            query += " WHERE results.block IN (SELECT DISTINCT block FROM results WHERE attempt >= ?)"
+            query += " WHERE results.block IN (SELECT block FROM results WHERE attempt >= ?)"
         with self._errors_as_exits():
             for block, seating, entrants in self._db.execute(query, (attempt,) if attempt else ()):
                 yield int(block), int(seating), msgspec.json.decode(entrants, type=tuple[int, ...])
