@@ -107,7 +107,7 @@ def main() -> int:
 
 
 def _run(*command: str | Path, cwd: Path = HOUSE, codes: tuple[int, ...] = (0,)) -> str:
-    """Standard output of a program of ours. Raises SystemExit: it failed."""
+    """Return the standard output of a program of ours. Raises SystemExit: it failed."""
     bare = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "MYPY"))}
     done = subprocess.run(command, cwd=cwd, env=bare, capture_output=True, text=True, check=False)  # noqa: S603
     if done.returncode not in codes:

@@ -57,7 +57,7 @@ def test_the_list_of_pages_is_that_of_docs_by_task(site: Path) -> None:
     assert pages <= listed
 
 
-def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
+def test_pages_load_nothing_from_elsewhere(site: Path) -> None:
     loads = re.compile(r"""<(?:script|img|iframe|source)[^>]*\ssrc=["']?(?:https?:)?//"""
                        r"""|<link[^>]*rel=["']?(?:stylesheet|preload|icon|preconnect)[^>]*(?:https?:)?//"""
                        r"""|url\(["']?(?:https?:)?//|@import""")  # fmt: skip

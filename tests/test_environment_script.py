@@ -58,6 +58,6 @@ def test_while_an_arena_runs_it_stays_and_the_script_names_the_process(
     assert (clone / ".venv/bin/python").exists()
 
 
-def test_without_one_it_is_made_anew(clone: Path) -> None:
+def test_a_missing_environment_is_made_again(clone: Path) -> None:
     assert make_anew(clone).returncode == 9
     assert not (clone / ".venv/bin/python").exists()

@@ -35,7 +35,7 @@ LINKS = re.compile(r"\]\(([^)]*)\)")
 
 
 def run(*command: str | Path, cwd: Path, code: int | None = 0, env: dict[str, str] | None = None) -> str:
-    """Standard output of a program that ends with this code (None: any); errors, too, where that is not 0."""
+    """Return the output of a program that ends with this code (None: any), with errors if it is not 0."""
     bare = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "ARENA", "COV"))}
     done = subprocess.run(  # noqa: S603 - our own programs
         command, cwd=cwd, env=bare | (env or {}), capture_output=True, text=True, check=False, timeout=250

@@ -27,7 +27,7 @@ from arena.statistics.means import NEARLY_NORMAL, cumulative_all, reach
 from arena.statistics.standings import CountedMatch, ResultArrays, table_of
 
 MOST_ORDERS = 6
-"""Maximum number of orders of a match; it is the number that ties of two and three need together."""
+"""Maximum number of orders of a match: enough for all orders of a tie of three."""
 MANY = 20_000
 """Number of matches above which each has two orders at most, to save time; random effects then even out."""
 ALL_ALIKE = 3

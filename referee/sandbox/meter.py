@@ -171,7 +171,7 @@ class Reading(Struct, frozen=True):
         )
 
     def since(self, before: "Reading", number: int) -> tuple[int, int, int]:
-        """Return a thread's time run, time waited, and turns since an earlier reading; 0 if it has ended."""
+        """Return how long a thread ran and waited, and its turns, since an earlier reading; 0 if it has ended."""
         ran, waited, turns = self.threads.get(number, (0, 0, 0))
         ran_before, waited_before, turns_before = before.threads.get(number, (0, 0, 0))
         return max(0, ran - ran_before), max(0, waited - waited_before), max(0, turns - turns_before)

@@ -73,7 +73,7 @@ class Opened:
         self.page.wait_for_function(f"document.documentElement.scrollWidth <= {size['width']}")
 
     def faults_of_accessibility(self, *, dark: bool = True) -> list[str]:
-        """What axe-core finds moderate or worse, each with the first place; in dark, of contrasts alone.
+        """Return axe-core's moderate and worse findings, each with its first place; in dark mode, contrasts only.
 
         `dark`: looks at it in dark, too. All pages of a kind have their colours from one style sheet.
         """

@@ -52,7 +52,7 @@ def tournament(
 
 @cache
 def _schedule(players: int, seats: int, blocks: int) -> list[Block]:
-    """The same for each tournament of so many; where seats are many it takes long to find."""
+    """Return the schedule of a tournament of this size. It is cached, because many seats take long."""
     if seats == 2:
         return list(round_robin(players, blocks, 1))
     return list(Tables(entrants=players, seats=seats, rounds=blocks, rotations=seats, filled=False).blocks(1))
@@ -61,7 +61,7 @@ def _schedule(players: int, seats: int, blocks: int) -> list[Block]:
 def result(
     block: int, seating: int, entrants: tuple[int, ...], ranking: Sequence[Sequence[int]], **other: Any
 ) -> CountedMatch:
-    """A match that came out so."""
+    """Return a match with this result."""
     seats = len(entrants)
     facts: dict[str, Any] = {
         "conduct": (Conduct.OK,) * seats,
@@ -75,7 +75,7 @@ def result(
 
 
 def _tied(rng: np.random.Generator, order: list[int], worth: list[float], ties: float) -> list[list[int]]:
-    """The order, in which two neighbours may be tied."""
+    """Return the order, in which two neighbours may be tied."""
     place = int(rng.integers(len(order) - 1))
     first, second = order[place], order[place + 1]
     left = sum(worth[seat] for seat in order[place:])

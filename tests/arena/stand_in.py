@@ -14,12 +14,12 @@ from referee.host.plan import AttemptResult, Plan
 
 
 def outcome(*ranking: tuple[int, ...]) -> Outcome:
-    """An outcome with that ranking and nothing else to it."""
+    """Return an outcome with this ranking and nothing else."""
     return Outcome(ranking=ranking, winners=ranking[0], eliminated=None, scores=None, reason="played")
 
 
 def result(plan: Plan, players: Sequence[str], transcript: Path) -> AttemptResult:
-    """The result that this plan has whenever it is played by these."""
+    """Return the result of a plan, the same whenever these bots play it."""
     draw = sha256(f"{plan.seed}/{players}".encode()).digest()
     others = len(players) - 2
     rankings = (outcome((0,), (1,)), outcome((1,), (0,)), outcome((0, 1)))

@@ -71,7 +71,7 @@ def test_a_second_ctrl_c_does_not_wait_for_what_hangs() -> None:
 
 
 def ctrl_c(*seconds: float) -> str:
-    """What comes of it if Ctrl-C is pressed after so many seconds each, and two are needed."""
+    """Return the result if Ctrl-C is pressed after each of these seconds, and two are needed."""
 
     async def play() -> str:
         for pause in seconds:
@@ -84,7 +84,7 @@ def ctrl_c(*seconds: float) -> str:
     return event_loop.run(play, ctrl_c=2)
 
 
-def test_where_a_bot_has_the_terminal_one_ctrl_c_is_the_bots() -> None:
+def test_one_ctrl_c_goes_to_a_bot_that_has_the_terminal() -> None:
     assert "won" == ctrl_c(0)
 
 

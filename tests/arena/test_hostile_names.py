@@ -121,7 +121,7 @@ def test_markdown_shows_it_as_it_stands() -> None:
         assert f"bot,points,{printable_name(name)},1,b,2" == re.sub(r"\n+", ",", "".join(found.words).strip("\n"))
 
 
-def test_markdown_makes_no_link_of_it_and_names_nobody() -> None:
+def test_a_name_in_markdown_is_no_link_and_mentions_no_user() -> None:
     """As GitHub does, of what CommonMark leaves alone."""
     for name in ALL:
         text = re.sub(r"`@`", "", escaped(name))

@@ -49,13 +49,15 @@ def test_the_commit_written_at_the_build_is_shown(clone: Path) -> None:
     assert ", commit 0123456789ab\n" in version()
 
 
-def test_without_either_only_the_version_is_told(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_version_is_shown_without_git_and_commit_file(
+    clone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(installation, "_GIT", clone / "nowhere")
     assert version().startswith("arena, version ")
     assert "commit" not in version()
 
 
-def test_without_git_only_the_version_is_told(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_version_is_shown_without_git(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(clone))
     assert "commit" not in version()
 
@@ -73,7 +75,7 @@ def test_without_git_only_the_version_is_told(clone: Path, monkeypatch: pytest.M
         ("/opt/python", {}, "; whether it was built"),
     ],
 )
-def test_how_the_interpreter_was_built(
+def test_the_build_of_the_interpreter_is_described(
     monkeypatch: pytest.MonkeyPatch, prefix: str, build: dict[str, str], said: str
 ) -> None:
     monkeypatch.setattr(sys, "base_prefix", prefix)

@@ -29,7 +29,7 @@ MINUS_ZERO = re.compile(r"-0(\.0+)?(?![.0-9])")
 
 
 def signed(source: str) -> Iterator[str]:
-    """The formats in a module that can say minus zero: who asks for a sign expects numbers below zero."""
+    """Yield the formats in a module that can print minus zero: those with a sign expect negative numbers."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.FormattedValue) and isinstance(node.format_spec, ast.JoinedStr):
             spec = "".join(str(part.value) for part in node.format_spec.values if isinstance(part, ast.Constant))

@@ -430,7 +430,7 @@ def test_a_bot_inside_of_a_bot_is_a_part_of_it(bot: Path) -> None:
     assert Path("../runs") == default_folder("runs", Path("src"))
 
 
-def test_where_nobody_may_write_beside_it_they_go_to_the_cache(bot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_beside_a_read_only_folder_go_to_the_cache(bot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.access", lambda path, _mode: path != bot.parent)
     assert cache_folder() / "runs" == default_folder("runs")
 

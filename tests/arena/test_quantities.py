@@ -77,7 +77,7 @@ def test_progress_does_not_say_its_last_line_twice(monkeypatch: pytest.MonkeyPat
     assert 1 == console.file.getvalue().count("0 matches, 1 void attempt")
 
 
-def test_how_far_it_is_at_the_end_is_said_where_there_is_no_terminal_and_shown_where_there_is() -> None:
+def test_progress_is_printed_at_the_end_without_a_terminal_and_drawn_with_one() -> None:
     match = Block(0, 0, (0, 1), SWAPPED, 1).matches[0]
     for is_terminal in (False, True):
         console = Screen(file=StringIO(), force_terminal=is_terminal, width=100)

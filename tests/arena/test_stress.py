@@ -51,7 +51,7 @@ def test_a_finding_as_json_holds_its_script(tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.mark.slow
-def test_how_many_processes_share_it_changes_nothing_that_is_played(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_processes_does_not_change_the_matches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("arena.stress.PORTION", 100)
     alone, shared = (play_campaign(7, 250, processes) for processes in (1, 2))
     assert (alone.windows, alone.matches, alone.messages) == (shared.windows, shared.matches, shared.messages)

@@ -18,7 +18,7 @@ from tests.arena.simulated import result
 
 
 def shown(thing: object) -> str:
-    """What reaches a terminal."""
+    """Return the text that reaches a terminal."""
     out = io.StringIO()
     Screen(file=out, width=60, force_terminal=True, color_system=None).print(thing)
     return out.getvalue()
@@ -90,7 +90,7 @@ def test_in_a_file_a_table_is_plain_text() -> None:
     ] == lines(80, "mist_tracker")
 
 
-def test_where_a_table_is_too_wide_its_words_are_folded_and_never_cut() -> None:
+def test_words_of_a_table_that_is_too_wide_are_folded_and_never_cut() -> None:
     assert ["a_name_with_more    17.5", "_than_20_letters"] == lines(25, "a_name_with_more_than_20_letters")[2:]
 
 
@@ -98,7 +98,7 @@ def test_numbers_are_not_even_cut_where_there_is_no_room_for_them() -> None:
     assert ["bot     points", "--------------", "hunter    17.5"] == lines(5, "hunter")
 
 
-def test_where_that_is_not_enough_columns_that_are_the_same_in_all_rows_are_said_below() -> None:
+def test_columns_with_equal_cells_move_below_a_table_that_is_still_too_wide() -> None:
     """The last ones first, and no more than is needed; never the first two, which name the row."""
     rows = [("0", "b", "1", "0", "ok", "5"), ("1", "b", "1", "0", "ok", "6")]
     grid = grid_of(("seat", "bot", "place", "defaults", "conduct", "charged"), rows, words=("bot", "conduct"))

@@ -27,19 +27,19 @@ libc = ctypes.CDLL(None)
 
 
 def spin(until: float) -> None:
-    """Computes, and gives nobody a turn."""
+    """Compute without a pause."""
     while time.monotonic() < until:
         pass
 
 
 def sleep(until: float) -> None:
-    """Does nothing."""
+    """Do nothing."""
     while (left := until - time.monotonic()) > 0:
         time.sleep(left)
 
 
 def child(run: Callable[[], None]) -> int:
-    """A process that runs this, and ends."""
+    """Run a function in a child process; return its number."""
     number = os.fork()
     if number == 0:
         with suppress(OSError):
@@ -101,7 +101,7 @@ def threads(until: float) -> None:
 
 
 def threads_by_another_name(until: float) -> None:
-    """A thread that is called as ZeroMQ calls its own."""
+    """Compute in a thread that has the name of ZeroMQ's own."""
 
     def work() -> None:
         libc.prctl(15, b"ZMQbg/IO/7", 0, 0, 0)
@@ -217,7 +217,7 @@ def signals(until: float) -> None:
 
 
 def stopped(until: float) -> None:
-    """A child lets it go on that it had asked for that."""
+    """Stop this process; a child resumes it, as it was asked to."""
     own = os.getpid()
 
     def wake() -> None:
@@ -240,7 +240,7 @@ def stopped_children(until: float) -> None:
 
 
 def waits_for_a_child(until: float) -> None:
-    """A child that spins, and for whose end it waits, as for a result."""
+    """Start a child that computes, and wait for its end as for a result."""
     os.waitpid(child(lambda: spin(until)), 0)
 
 
@@ -275,14 +275,14 @@ WAYS: dict[str, Callable[[float], None]] = {
 
 
 def honest(seconds: float) -> None:
-    """Computes for most of its time."""
+    """Compute for most of the window."""
     until = time.thread_time() + NEEDED * seconds
     while time.thread_time() < until:
         pass
 
 
 def answer(bot: Any, way: str, window: dict[str, Any], arrived: float) -> None:
-    """Submits the window's default, late."""
+    """Submit the window's default, late."""
     seconds = window["main_ms"] / 1_000
     if way == "honest":
         honest(seconds)

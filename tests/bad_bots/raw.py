@@ -18,12 +18,12 @@ READY = b"\x04\x1a\x05READY\x0bSocket-Type\x00\x00\x00\x04PAIR"
 
 
 def spelled(**message: Any) -> bytes:
-    """A message as a frame."""
+    """Return a message as a frame."""
     return json.dumps(message).encode()
 
 
 def hello(token: str | None = None, protocol: int = 1) -> bytes:
-    """The hello that it should be, if nothing else is asked for."""
+    """Return a hello, which is valid unless the arguments say otherwise."""
     token = os.environ["ARENA_TOKEN"] if token is None else token
     return spelled(type="hello", token=token, name="bad", version="1", protocol=protocol)
 
@@ -45,11 +45,11 @@ class Connection:
         self.socket.send(hello(token, protocol))
 
     def submit(self, window: dict[str, Any], **more: Any) -> None:
-        """Submits what would be taken anyway."""
+        """Submit the window's default."""
         self.say(type="submit", window=window["id"], action=window["default"], **more)
 
     def hear(self, kind: str) -> dict[str, Any]:
-        """The next message of a type; ends the program at `over` or `fault`."""
+        """Return the next message of a type; end the program at `over` or `fault`."""
         while True:
             message: dict[str, Any] = json.loads(self.socket.recv())
             if message["type"] == kind:
@@ -63,7 +63,7 @@ class Connection:
             yield self.hear("window")
 
     def play(self) -> None:
-        """Submits at every window, to the end."""
+        """Submit at every window, to the end."""
         for window in self.windows():
             self.submit(window)
 
@@ -100,7 +100,7 @@ class Bare:
         return data
 
     def frame(self) -> bytes:
-        """The next frame, of messages and of ZeroMQ's own words alike."""
+        """Return the next frame: a message, or one of ZeroMQ's own commands."""
         flags = self.read(1)[0]
         length = int.from_bytes(self.read(8 if flags & 2 else 1), "big")
         return self.read(length)
@@ -116,5 +116,5 @@ class Bare:
 
 
 def framed(body: bytes, *, more: bool = False) -> bytes:
-    """A frame as ZeroMQ writes it."""
+    """Return a frame as ZeroMQ writes it."""
     return (b"\x03" if more else b"\x02") + len(body).to_bytes(8, "big") + body

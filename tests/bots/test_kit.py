@@ -113,7 +113,7 @@ class TestAnswers:
         said = conversation(constant({"cells": ["C3"]}), opened(4), opened(9))
         assert [(4, {"cells": ["C3"]}, True), (9, {"cells": ["C3"]}, True)] == actions(said)
 
-    def test_nothing_returned_submits_the_default(self) -> None:
+    def test_returning_nothing_submits_the_default(self) -> None:
         assert [(0, {"cells": ["E5"]}, True)] == actions(conversation(constant(None), opened()))
 
     def test_an_early_submission_is_not_final_and_nothing_returned_makes_it_so(self) -> None:
@@ -253,7 +253,7 @@ class TestRejected:
         assert line.startswith("kit: window 0: rejected: \\x1b[2Jxxx")
         assert len(line) < 400
 
-    def test_each_window_may_fall_back_anew(self) -> None:
+    def test_each_window_may_fall_back_again(self) -> None:
         said = actions(conversation(constant({}), opened(0), illegal(0), opened(1), illegal(1)))
         assert [0, 0, 1, 1] == [window for window, _, _ in said]
 
@@ -270,7 +270,7 @@ class TestNothing:
             "kit: decide returned nothing in 5 of 5 windows",
         ] == capsys.readouterr().err.splitlines()
 
-    def test_nothing_after_a_submission_leaves_that(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_returning_nothing_after_a_submission_leaves_it(self, capsys: pytest.CaptureFixture[str]) -> None:
         def decide(window: Window[Any]) -> None:
             window.submit({"cells": ["A1"]})
 
@@ -279,7 +279,7 @@ class TestNothing:
         assert [UNSET, UNSET] == [each.because for each in said if isinstance(each, Submit)]
         assert "" == capsys.readouterr().err
 
-    def test_where_the_default_is_nothing_to_return_it_is_no_mistake(
+    def test_returning_nothing_is_no_mistake_if_the_default_is_none(
         self, capsys: pytest.CaptureFixture[str]
     ) -> None:
         said = conversation(constant(None), replace(opened(), default=None), Over(OUTCOME))
@@ -374,7 +374,7 @@ class TestWhereItHangs:
         assert "bot.py:10" == stuck_at(log)
         assert 1 == log.count("Timeout (")
 
-    def test_a_bot_that_is_late_in_each_window_is_told_of_three(self, tmp_path: Path) -> None:
+    def test_the_log_names_three_late_windows_of_a_bot(self, tmp_path: Path) -> None:
         program = tmp_path / "bot.py"
         program.write_text(HANGS.format(how="time.sleep(0.1)"))
         log = self._log(program, [replace(opened(n), main_ms=20, reserve_ms=0) for n in range(5)], hangs_from=0)
@@ -399,7 +399,7 @@ class TestWhereItHangs:
         os.close(reader)
         os.close(writer)
 
-    def test_no_window_is_told_of_that_ended_in_time(self) -> None:
+    def test_the_log_names_no_window_that_ended_in_time(self) -> None:
         reader, writer = os.pipe()
         watch = kit.CallWatch(writer)
         for main_ms in (60, 30, 5_000):
@@ -540,7 +540,7 @@ class TestStarting:
         run(constant({}), name="b", version="1")
         assert lines == capsys.readouterr().err.count("kit: 0.9 s from the start to hello (")
 
-    def test_how_long_a_process_has_been_there_counts_from_its_start(self) -> None:
+    def test_the_age_of_a_process_counts_from_its_start(self) -> None:
         code = "import time; time.sleep(0.05); from bots.kit import program; print(program._seconds_running())"
         before = monotonic()
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603 - this interpreter, our text

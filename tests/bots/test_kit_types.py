@@ -144,7 +144,7 @@ class TestErrors:
         window.submit({"cells": ["C3"]}) if window.id == 2 else None
         raise KeyError("lost")
 
-    def test_an_error_ends_the_bot_if_nothing_else_is_said(self) -> None:
+    def test_an_error_ends_the_bot_by_default(self) -> None:
         with pytest.raises(KeyError):
             conversation(FunctionBot(self.failing), opened())
 

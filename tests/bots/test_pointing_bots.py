@@ -58,7 +58,7 @@ def test_a_seat_may_have_had_any_place_of_the_map_that_fits_its_action() -> None
                 assert pytest.approx(expected) == (thought.node, thought.end, thought.start)
 
 
-def test_how_often_others_point_is_read_from_the_maps() -> None:
+def test_the_rate_of_pointing_is_read_from_the_maps() -> None:
     targets = (1, None, None, None, *[0] * 9)
     view = PointingView(
         seat=0, seats=SEATS, round=2, maps=(anonymous(connect(targets)),), targets=(1,),
@@ -131,7 +131,7 @@ def test_successions_are_all_ways_to_the_next_map(moved: tuple[int, ...]) -> Non
 
 
 @pytest.mark.parametrize(("first", "second", "best"), [((1, 2, 3, 2), 2, 1), ((1, 2, 1, 1), 2, 3)])
-def test_where_all_others_repeat_themselves_the_reader_finds_its_best_answer(
+def test_the_reader_finds_its_best_answer_if_all_others_repeat_themselves(
     first: tuple[int, ...], second: int, best: int
 ) -> None:
     """A chain of three to lead again; and a loop of which it hit both seats, so that the third seat is left."""

@@ -215,7 +215,7 @@ def test_without_dask_it_says_how_to_install_it(file: Path, tmp_path: Path) -> N
 
 
 @pytest.mark.slow
-def test_where_the_arena_is_missing_is_named(tmp_path: Path, file: Path, cluster: DaskCluster) -> None:
+def test_a_worker_without_the_arena_is_named(tmp_path: Path, file: Path, cluster: DaskCluster) -> None:
     (tmp_path / "empty/arena").mkdir(parents=True)
     (tmp_path / "empty/arena/__init__.py").touch()
     lack = "has no arena (No module named 'arena.workers')"
@@ -234,7 +234,7 @@ def test_where_the_arena_is_missing_is_named(tmp_path: Path, file: Path, cluster
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is needed to make a certificate")
-def test_with_tls_nobody_gets_in_without_a_certificate(
+def test_no_client_without_a_certificate_gets_in_under_tls(
     tmp_path: Path, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     subprocess.run(  # noqa: S603 - our own words

@@ -39,12 +39,12 @@ def variants() -> list[tuple[str, str]]:
 
 
 def adjudicated(scenario: Any, games: Games = GAMES) -> Any:
-    """What comes of a scenario now."""
+    """Return the present result of a scenario."""
     return json.loads(adjudicate_line(json.dumps(scenario).encode(), games))
 
 
 def played(game: AnyGame, variant: str) -> Any:
-    """A scenario with a rejection, if any, that tells as many types of events and ends as early as any seed's."""
+    """Return a scenario with a rejection, if possible, and the most types of events; the shortest of all seeds."""
     scenarios = [random_match(game, variant, seed) for seed in SEEDS]
     games = {game.name: game}
 
@@ -57,7 +57,7 @@ def played(game: AnyGame, variant: str) -> Any:
 
 
 def written(golden: Golden) -> str:
-    """A golden match as it is kept: each step on a line of its own, so that diffs name the step."""
+    """Return a golden match as it is stored: one line per step, so that diffs name the step."""
     return "{" + ",\n\n".join(f"{json.dumps(part)}: {_by_lines(golden[part])}" for part in golden) + "}\n"
 
 

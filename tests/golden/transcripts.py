@@ -86,7 +86,7 @@ async def _played(policy: Policy) -> Played:
 
 
 async def _says_much(bot: Bot, window: Opened) -> None:
-    """A message of every kind, and three that are refused; then a submission that draws on the reserve."""
+    """Send a message of every kind, and three that are refused; then a submission that uses the reserve."""
     bot.note("größe")
     bot.line.say(b"\xff no text")
     bot.pause()

@@ -82,7 +82,7 @@ def test_the_files_that_the_steps_test_exist() -> None:
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
-def test_clocks_run_slower_by_as_much_as_is_said(tmp_path: Path) -> None:
+def test_clocks_run_slower_by_the_given_factor(tmp_path: Path) -> None:
     # The clock that includes suspensions is left alone.
     program = """
 import select, time

@@ -72,7 +72,7 @@ def _schema() -> Iterator[tuple[str, str]]:
 
 
 def _doctor() -> Iterator[tuple[str, str]]:
-    """What the doctor tests and promises. What it finds depends on the machine, and is left out."""
+    """Return what the doctor tests and promises, without its findings, which depend on the machine."""
     yield "layers.txt", "".join(f"{layer}\n" for layer in LAYERS)
     yield "attempts.txt", "".join(f"{each.layer}: {each.name}: {each.what}\n" for each in IN_ORDER)
     for isolation in get_args(Isolation):
@@ -83,7 +83,7 @@ def _doctor() -> Iterator[tuple[str, str]]:
 
 
 def _new_bots() -> Iterator[tuple[str, str]]:
-    """The bots that `arena new-bot` writes: the files of each, one after the other."""
+    """Return the files of each bot that `arena new-bot` writes."""
     for game in GAMES:
         for language in LANGUAGES:
             bot = Path(f"{game}-{language}")

@@ -107,7 +107,7 @@ class Drawn:
 
 
 def _report(rng: Random, conduct: Conduct, times: list[int]) -> SeatReport:
-    """A bot's report in one match."""
+    """Return a bot's report in one match."""
     broken = conduct is not Conduct.OK
     complaints = (Complaint(Refusal.ILLEGAL.value, "E5 is taken", rng.randrange(1, 4)),)
     late = rng.randrange(3) if rng.random() < 0.2 else 0
@@ -149,7 +149,7 @@ class Simulated:
 
 
 def _result_of(plan: Plan, transcript: Path) -> AttemptResult:
-    """What a transcript of a whole match comes to."""
+    """Return the result of a whole match's transcript."""
     charged, windows, defaults = Counter[int](), Counter[int](), Counter[int]()
     ended: Ended | None = None
     for record in read_transcript(transcript):

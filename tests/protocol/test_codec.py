@@ -100,7 +100,7 @@ def test_the_words_of_each_closed_list_are_different() -> None:
 
 
 @pytest.mark.parametrize(("opening", "closing"), [(b"[", b"]"), (b'{"x":', b"}")])
-def test_how_deep_a_message_may_be_nested_is_said_by_no_stack(opening: bytes, closing: bytes) -> None:
+def test_the_bound_on_nesting_does_not_depend_on_the_stack(opening: bytes, closing: bytes) -> None:
     """Or a replay would judge otherwise than the match: it stands elsewhere on its stack."""
 
     def frame(levels: int) -> bytes:
@@ -133,7 +133,7 @@ def test_brackets_are_bounded_and_those_in_strings_are_no_levels() -> None:
 @given(
     st.recursive(st.text('[]{}\\" a', max_size=4), lambda kids: st.lists(kids) | st.dictionaries(st.text(), kids))
 )
-def test_how_deep_json_is_nested_is_told_to_the_level(value: object) -> None:
+def test_the_depth_of_nested_json_is_exact(value: object) -> None:
     def levels(each: object) -> int:
         inside = each.values() if isinstance(each, dict) else each if isinstance(each, list) else None
         return 0 if inside is None else 1 + max(map(levels, inside), default=0)

@@ -85,7 +85,7 @@ def numbered(number: int, rng: Random) -> bytes:
 
 
 def stress(endpoint: str, messages: int, seed: int) -> None:
-    """Send and hear every round's burst at once, and begin the next round when both are through."""
+    """Send and receive every round's burst at once, and begin the next round when both are done."""
     bot = connect(endpoint)
     bot.send(b"hello")
     rng = Random(f"{seed}/peer")

@@ -134,7 +134,7 @@ WRONG = {
 
 
 class TestEndpoint:
-    def test_over_tcp_the_port_may_be_any_and_is_told(
+    def test_any_free_tcp_port_can_be_requested_and_is_printed(
         self, subscribe: Subscribe, capfd: pytest.CaptureFixture[str]
     ) -> None:
         with open_feed("tcp://127.0.0.1:*") as line:
@@ -204,7 +204,7 @@ class TestSubscribers:
                 line.publish("last", b"%d" % number)
         assert [b"%d" % number for number in range(200)] == [received(subscriber)[1] for _ in range(200)]
 
-    def test_one_that_never_reads_grows_neither_the_arena_nor_the_publisher_and_delays_nobody(
+    def test_a_subscriber_that_never_reads_neither_takes_memory_nor_delays_others(
         self, line: FeedLine, endpoint: str, subscribe: Subscribe
     ) -> None:
         command = [sys.executable, "-c", LISTENS_NEVER, endpoint]

@@ -372,7 +372,7 @@ async def test_a_bot_that_reconnects_and_leaves_at_once_harms_no_match(
         assert (await series.play(bot, slow, warm=warm)).result.void is None
 
 
-async def test_nothing_is_left_of_the_place_of_a_bot_that_does_not_stay(
+async def test_the_place_of_a_bot_that_does_not_stay_is_removed(
     tmp_path: Path, series: Series, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     places = tmp_path / "places"

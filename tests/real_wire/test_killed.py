@@ -227,7 +227,7 @@ def test_arenas_and_workers_killed_at_random_moments_change_nothing(tmp_path: Pa
 
 
 @pytest.mark.slow
-def test_with_a_field_that_changes_meanwhile_the_same_changes_give_the_same_table(
+def test_the_same_changes_of_the_field_give_the_same_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Bots enter, are updated and withdraw while arenas and workers are killed; then all is played in one go.
@@ -297,7 +297,7 @@ def test_in_the_sandbox_too_where_bots_are_frozen_when_it_is_not_their_turn(tmp_
 
 
 @pytest.mark.slow
-def test_a_worker_that_is_killed_is_told_of_while_the_rest_goes_on_and_afterwards(tmp_path: Path) -> None:
+def test_a_killed_worker_is_reported_while_the_rest_continues_and_afterwards(tmp_path: Path) -> None:
     file = cup(tmp_path / "cup", FEW_MATCHES)
     with start(ARENA, file) as arena:
         os.kill(until(lambda: [each for each in workers_of(arena.pid) if children(each)])[0], signal.SIGKILL)

@@ -47,7 +47,7 @@ def one_match(folder: Path, log: str) -> "subprocess.CompletedProcess[str]":
 
 
 @pytest.mark.slow
-async def test_a_bot_that_falls_over_is_told_of_and_its_last_words_come_at_the_end(tmp_path: Path) -> None:
+async def test_a_crash_is_logged_at_once_and_the_bots_last_line_at_the_end(tmp_path: Path) -> None:
     writer = Writer(opened(str(tmp_path / "log")))
     bots = [SandboxedBot(bad_bot(tmp_path, name)) for name in ("crash_later", "silent")]
     with trio.fail_after(PATIENCE_SECONDS):
@@ -71,7 +71,7 @@ async def test_a_bot_that_falls_over_is_told_of_and_its_last_words_come_at_the_e
     assert [] == [secret for secret in secrets if secret in json.dumps(lines)]
 
 
-async def test_a_transcript_that_cannot_be_written_is_told_of(tmp_path: Path) -> None:
+async def test_a_transcript_that_cannot_be_written_is_logged(tmp_path: Path) -> None:
     (tmp_path / "m.jsonl").touch()
     writer = Writer(opened(str(tmp_path / "log")))
     bots = [SandboxedBot(bad_bot(tmp_path, "silent"))] * 2
@@ -102,7 +102,7 @@ def test_each_event_of_a_tournament_is_there_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_log_that_nobody_takes_holds_up_no_match(tmp_path: Path) -> None:
+def test_a_log_that_is_not_read_delays_no_match(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     ended = one_match(tmp_path, "pipe")
     assert (0, "ok") == (ended.returncode, json.loads(ended.stdout)["conduct"][0])

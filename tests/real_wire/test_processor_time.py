@@ -208,7 +208,7 @@ async def test_it_gets_none_while_it_owes_nothing(tmp_path: Path, isolation: Iso
     assert 100 > max(got), got
 
 
-async def test_with_pondering_it_gets_what_there_is(tmp_path: Path) -> None:
+async def test_a_bot_that_may_ponder_gets_all_free_processor_time(tmp_path: Path) -> None:
     got = await between(tmp_path, "strict", ponder=True)
     # A busy machine gives it less than it gives others.
     assert 20 < min(got), got

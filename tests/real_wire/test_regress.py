@@ -153,7 +153,7 @@ def test_another_bot_parts_and_the_list_says_where(tmp_path: Path) -> None:
         ("silent", {"gone": "", "left": 0}),
     ],
 )
-def test_a_head_that_fails_is_told_of_and_the_next_match_is_asked_about(
+def test_a_head_that_fails_is_reported_and_asked_about_the_next_match(
     tmp_path: Path, bad: str, expected: dict[str, Any]
 ) -> None:
     head = str(bad_bot(tmp_path, bad).folder)
@@ -168,7 +168,7 @@ def test_a_head_that_fails_is_told_of_and_the_next_match_is_asked_about(
 
 
 @pytest.mark.slow
-def test_nothing_of_a_head_is_left_running(tmp_path: Path) -> None:
+def test_no_process_of_a_head_is_left_running(tmp_path: Path) -> None:
     head = bad_bot(tmp_path, "orphans").folder
     found = explained(tmp_path / "results", "mist_random", str(head), *SHORT, isolation="strict")
     assert 2 == len(found["matches"])

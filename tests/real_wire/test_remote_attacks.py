@@ -89,7 +89,7 @@ async def test_one_that_says_no_more_has_left_and_one_that_takes_nothing_is_hear
     connection.close()
 
 
-async def test_urgent_bytes_harm_nobody(door: Door) -> None:
+async def test_urgent_bytes_are_harmless(door: Door) -> None:
     """TCP carries them beside the others."""
     connection, bot = await begun_by_hand(door)
     async with resting():
@@ -99,7 +99,7 @@ async def test_urgent_bytes_harm_nobody(door: Door) -> None:
     connection.close()
 
 
-async def test_where_no_descriptor_is_to_be_had_who_knocks_waits(
+async def test_a_new_connection_waits_if_there_are_no_descriptors(
     monkeypatch: pytest.MonkeyPatch, door: Door
 ) -> None:
     door.line.begin(door.bell, "t")

@@ -149,7 +149,7 @@ class TestStrangers:
                 await ended(connection)
                 connection.close()
 
-    async def test_no_more_of_them_are_held_than_is_said_and_a_bot_that_is_in_is_served_meanwhile(
+    async def test_the_number_of_unknown_connections_is_bounded_and_a_known_bot_is_still_served(
         self, client: Client, door: Door
     ) -> None:
         door.line.begin(door.bell, "t")

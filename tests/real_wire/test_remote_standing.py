@@ -160,6 +160,6 @@ async def test_one_that_reads_nothing_is_hung_up_on_when_its_match_is_over(
         assert not door.line.connected
 
 
-async def test_a_line_that_nobody_said_anything_of_waits_for_its_bot(door: Door) -> None:
+async def test_a_new_line_waits_for_its_bot(door: Door) -> None:
     assert door.line.awaited is True
     assert not door.line.connected

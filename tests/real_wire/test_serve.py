@@ -104,7 +104,7 @@ def test_a_match_is_followed_from_its_feed_to_its_end(results: Path, serving: Se
     assert (77, {"1": 1, "0": 2}) == (seen[-1]["view"]["turn"], seen[-1]["places"])
 
 
-def test_half_a_request_and_a_thousand_headers_hold_up_nobody(serving: Serving) -> None:
+def test_half_a_request_and_a_thousand_headers_delay_no_other_client(serving: Serving) -> None:
     strange = []
     for sent in (b"GET / HT", b"GET / HTTP/1.1\r\n" + b"a: b\r\n" * 1_000, b"\xff" * 100, b""):
         for _ in range(20):

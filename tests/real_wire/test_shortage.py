@@ -166,7 +166,7 @@ def arena(*words: str, files: int | None = None, folder: Path, **more: str) -> "
     ("game", "bot", "seats", "files"),
     [("hive-mind", "hive_mind_random", 5, 64), ("pointing", "pointing_random", 13, 128)],
 )
-def test_with_too_few_descriptors_nothing_is_played_and_the_number_needed_is_said(
+def test_no_match_is_played_with_too_few_descriptors_and_the_needed_number_is_named(
     tmp_path: Path, game: str, bot: str, seats: int, files: int
 ) -> None:
     """It was played once, and those bots had never started that could not connect."""

@@ -153,7 +153,7 @@ async def test_it_is_explained_of_a_program_that_ends_with_its_input_too(tmp_pat
     ],
     ids=["error", "exit 0", "killed", "closes its output", "prints before", "after the welcome"],
 )
-async def test_one_that_ends_before_its_first_message_never_started_and_of_two_nobody_wins(
+async def test_a_program_that_ends_before_its_first_message_never_started_and_two_such_have_no_winner(
     first: str, tmp_path: Path
 ) -> None:
     bots = [python_bot(tmp_path / name, "answer(message)", first=first) for name in ("a", "b")]
@@ -209,7 +209,7 @@ async def test_a_program_that_closes_its_output_and_its_input_has_said_its_last(
     assert 12 == sum(result.windows)
 
 
-async def test_a_program_that_writes_and_never_reads_stops_nobody(tmp_path: Path) -> None:
+async def test_a_program_that_writes_and_never_reads_stops_no_other(tmp_path: Path) -> None:
     bot = shell_bot(tmp_path / "sh", "while :; do echo x; done")
     result = await against_random(bot, tmp_path, main_ms=2_000)
     assert (Conduct.MISBEHAVED, Conduct.OK) == result.conduct

@@ -59,7 +59,7 @@ def test_the_stored_safe_level_is_the_default_on_this_machine_alone(
     assert machine.cores() == machine.matches_at_once()
 
 
-def test_where_no_level_was_safe_nothing_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_stored_if_no_level_was_safe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "cache_folder", lambda: tmp_path / "cache")
     monkeypatch.setattr("arena.stress.SAFE_LATENESS_US", -1)
     result = stress("--levels", "1", "--matches", "1", "--isolation", find_isolation(), "--calibrate")

@@ -204,7 +204,7 @@ async def test_half_a_message_and_gone_is_nothing(seat: Seat, bot: Bot) -> None:
     await serves(seat, socket)
 
 
-async def test_raw_bytes_on_the_socket_harm_nobody(tmp_path: Path, bot: Bot) -> None:
+async def test_raw_bytes_on_the_socket_are_harmless(tmp_path: Path, bot: Bot) -> None:
     rng = Random(5)
     ready = b"\xff" + bytes(8) + b"\x7f\x03\x00" + b"NULL".ljust(20, b"\0") + bytes(32)
     async with open_seat(tmp_path) as seat:
@@ -262,7 +262,7 @@ async def test_a_connection_that_says_nothing_keeps_others_out_for_a_while_only(
                     pass
 
 
-async def test_a_connection_that_keeps_nobody_out_may_take_its_time(
+async def test_a_slow_connection_that_blocks_no_other_may_stay(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(local, "HANDSHAKE_SECONDS", 0.0)

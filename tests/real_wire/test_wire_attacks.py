@@ -179,7 +179,7 @@ class TestGreeting:
                 await trio.lowlevel.checkpoint()
             assert b"hello" == await seat.frame()
 
-    async def test_many_that_end_in_the_midst_of_it_harm_nobody(self, tmp_path: Path, bot: Bot) -> None:
+    async def test_many_connections_that_end_within_a_message_are_harmless(self, tmp_path: Path, bot: Bot) -> None:
         said = GREETING + READY + raw_frame(b"hello")
         async with open_seat(tmp_path) as seat:
             before = descriptors()
@@ -218,7 +218,7 @@ class TestGreeting:
 
 class TestScarcity:
     @pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM])
-    async def test_where_the_machine_has_run_out_the_host_is_told_once_and_the_loop_rests(
+    async def test_a_shortage_of_the_machine_is_reported_once_and_the_loop_pauses(
         self, seat: Seat, bot: Bot, monkeypatch: pytest.MonkeyPatch, number: int
     ) -> None:
         """The match is void then: its bot waits in vain. But between two matches one may still get in."""
@@ -266,7 +266,7 @@ class TestScarcity:
         told = await out_of(seat)
         assert os.strerror(errno.ENOBUFS) in told.what
 
-    async def test_where_the_kernel_watches_no_more_sockets_the_host_is_told(
+    async def test_the_host_is_notified_if_the_kernel_cannot_watch_more_sockets(
         self, seat: Seat, bot: Bot, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         await trio.sleep(0.05)
@@ -282,7 +282,7 @@ class TestScarcity:
         told = await out_of(seat)
         assert os.strerror(errno.ENOSPC) in told.what
 
-    async def test_a_connection_that_was_let_in_meanwhile_keeps_its_time(
+    async def test_an_admitted_connection_keeps_its_time(
         self, seat: Seat, bot: Bot, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """To try again is for when nobody is in."""

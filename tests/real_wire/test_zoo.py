@@ -177,7 +177,7 @@ async def test_a_bot_that_still_runs_is_seen(isolation: Isolation, tmp_path: Pat
         if name not in AGAIN_AND_AGAIN
     ],
 )
-async def test_a_bad_bot_is_named_rightly_and_harms_nobody(
+async def test_a_bad_bot_is_named_rightly_and_harms_no_other(
     name: str, isolation: Isolation, silent: AttemptResult, tmp_path: Path
 ) -> None:
     await assert_named_and_harmless(name, isolation, silent, tmp_path)

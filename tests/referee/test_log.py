@@ -60,7 +60,7 @@ def test_hostile_names_do_nothing_and_are_bounded(tmp_path: Path) -> None:
     assert all(len(line) < WRITE_BYTES for line in text.splitlines())
 
 
-def test_a_pipe_that_nobody_reads_holds_up_nothing_and_what_is_lost_is_counted(tmp_path: Path) -> None:
+def test_a_pipe_that_is_not_read_delays_nothing_and_lost_lines_are_counted(tmp_path: Path) -> None:
     """Whoever waited for a reader would wait for ever."""
     os.mkfifo(tmp_path / "pipe")
     writer = Writer(opened(str(tmp_path / "pipe")))
@@ -135,7 +135,7 @@ def test_at_a_terminal_it_is_for_people(plain: bool, monkeypatch: pytest.MonkeyP
     assert plain is ("\x1b[3" not in shown)
 
 
-def test_where_there_is_no_log_nothing_is_logged() -> None:
+def test_nothing_is_logged_without_a_log() -> None:
     with inherited(None) as log:
         assert NO_LOG is log
         log.logger.bind(match="m").error("refused")

@@ -68,7 +68,7 @@ Script = Callable[[Bot, Opened], Awaitable[None]]
 
 
 def answering(script: Script) -> Play:
-    """A bot that says hello and runs the script at every window, hearing on meanwhile."""
+    """Return a bot that sends hello and runs the script in every window, and reads on meanwhile."""
 
     async def play(bot: Bot) -> None:
         bot.hello()
@@ -86,7 +86,7 @@ def answering(script: Script) -> Play:
 
 
 def after(seconds: float, action: Any) -> Play:
-    """A bot that answers every window with this action, so many seconds after it was handed."""
+    """Return a bot that answers every window with this action, these seconds after its arrival."""
 
     async def script(bot: Bot, window: Opened) -> None:
         await trio.sleep(seconds)
@@ -96,7 +96,7 @@ def after(seconds: float, action: Any) -> Play:
 
 
 async def silent(bot: Bot) -> None:
-    """A bot that says hello and nothing more."""
+    """Send hello and nothing more."""
     bot.hello()
     await hear_out(bot)
 
@@ -205,7 +205,7 @@ def set_up(
 
 
 async def play(played: Played, players: Sequence[Play], *extra: Callable[[], Awaitable[None]]) -> Played:
-    """Runs the match with these bots, and whatever else is to happen beside, to its end."""
+    """Run the match with these bots, and anything else beside it, to its end."""
     async with trio.open_nursery() as nursery:
         for player, bot in zip(players, played.bots, strict=True):
             nursery.start_soon(player, bot)
@@ -219,6 +219,6 @@ async def play(played: Played, players: Sequence[Play], *extra: Callable[[], Awa
 
 
 async def mist(*players: Play, variant: str = "contractual-obligation", **settings: Any) -> Played:
-    """A match of Mist, seat 0 first, ended after `max_turns` (2 unless set)."""
+    """Play a match of Mist, seat 0 first, which ends after `max_turns` (2 unless set)."""
     options = {"first": 0, "max_turns": settings.pop("max_turns", 2)}
     return await play(set_up(2, variant=variant, options=options, **settings), players)

@@ -242,7 +242,7 @@ class OutOfFiles(Field):
         return replace(done, outcome=None, void="the machine has run out of something: Too many open files")
 
 
-def test_where_all_that_is_wrong_is_that_the_machine_ran_out_that_is_no_answer_about_the_bot(
+def test_a_shortage_of_the_machine_is_no_finding_about_the_bot(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     ended = arena(monkeypatch, OutOfFiles(), "check", "mist_hunter", "--matches", "2")

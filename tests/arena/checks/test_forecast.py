@@ -17,5 +17,5 @@ def test_bots_think_at_the_same_time_or_one_after_the_other() -> None:
     assert 2 * sum(second) * 2 / 2 == pytest.approx(found.upper_seconds)
 
 
-def test_where_nothing_was_measured_nothing_is_known() -> None:
+def test_there_is_no_forecast_without_a_measurement() -> None:
     assert forecast([], 8, {}, at_once=2) is None

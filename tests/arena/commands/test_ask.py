@@ -28,7 +28,7 @@ PATH = transcripts.path("default")
 
 
 def refused(*arguments: str | Path) -> str:
-    """The one line that says why nothing is asked."""
+    """Return the one-line reason why no question is put."""
     result = ask(*arguments)
     assert (WRONG_USE, "") == (result.exit_code, result.stdout)
     return result.stderr.splitlines()[-1].removeprefix("arena: ")
@@ -93,7 +93,7 @@ def test_a_window_is_called_by_the_seats_own_count() -> None:
         _chosen(asked(question(0), question(2)), 1)
 
 
-def test_nothing_that_comes_after_the_window_is_told() -> None:
+def test_events_after_the_window_are_not_sent() -> None:
     whole = questions_of(read_transcript(PATH), 1)
     assert whole is not None
     cut = _cut(whole, 1)

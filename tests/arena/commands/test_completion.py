@@ -17,7 +17,7 @@ ARENA = Path(sys.executable).with_name("arena")
 
 
 def offered(*words: str) -> list[str]:
-    """What bash would be offered for the last word."""
+    """Return the words that bash would offer for the last word."""
     asked = {"COMP_WORDS": " ".join(["arena", *words]), "COMP_CWORD": str(len(words))}
     answer = CliRunner().invoke(main, env={"_ARENA_COMPLETE": "bash_complete", **asked})
     assert not answer.stderr

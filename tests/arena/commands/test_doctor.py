@@ -35,7 +35,7 @@ WALLS = (
 
 
 def doctor(monkeypatch: pytest.MonkeyPatch, found: EscapeFinding, *arguments: str) -> Result:
-    """The command, where one attempt is made."""
+    """Run the command with one attempt."""
 
     async def examine(how: How, told: Told, waits: Waits) -> ExaminationReport:
         told(1, 1)

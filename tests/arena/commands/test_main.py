@@ -37,7 +37,7 @@ def test_help_names_every_command_with_its_line() -> None:
     assert set(COMMANDS) <= set(result.stdout.split())
 
 
-def test_nothing_asked_for_is_wrong_use_and_shows_the_help() -> None:
+def test_a_command_line_without_a_command_is_wrong_use_and_shows_the_help() -> None:
     result = arena()
     assert (WRONG_USE, "") == (result.exit_code, result.stdout)
     assert result.stderr.startswith("Usage: arena [OPTIONS] COMMAND [ARGS]...\n")

@@ -49,7 +49,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def regress(monkeypatch: pytest.MonkeyPatch, verdict: str, *more: str) -> Ended:
-    """A test that ends with this verdict, played by a stand-in."""
+    """Run a test that ends with this verdict, played by a stand-in."""
     workers = [Worker(play=Decided(verdict), slots=2)]
     monkeypatch.setattr("arena.workers.placement.open_pool", lambda _slots, **_: nullcontext(workers))
     words = [
@@ -76,7 +76,7 @@ def test_the_exit_code_is_the_verdict_and_the_json_names_it(monkeypatch: pytest.
     assert found["elo"]["low"] is None or found["elo"]["low"] < (found["elo"]["elo"] or 1e9)
 
 
-def test_the_counts_the_ratio_and_the_interval_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_counts_the_ratio_and_the_interval_are_printed(monkeypatch: pytest.MonkeyPatch) -> None:
     told = regress(monkeypatch, "accepted").stdout
     assert told.startswith("head wins 20 of 20; at least +")
     assert "\naccepted: head is better, after 20 of at most 80,000 matches\n" in told
@@ -93,9 +93,7 @@ def test_undecided_says_how_to_go_on_and_going_on_does(monkeypatch: pytest.Monke
     assert "at most 10 matches (6 of them played before), isolation strict\n" in again.stderr
 
 
-def test_where_bots_were_kept_every_form_of_the_finding_says_so(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_every_form_of_the_finding_names_kept_bots(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     kept, page = ("--keep-bots", "--blocks", "3", "--results", str(tmp_path / "kept")), tmp_path / "summary.md"
     told = regress(monkeypatch, "undecided", *kept, "--markdown", str(page))
     assert "bots kept from match to match: base, head\n" in told.stderr
@@ -169,7 +167,7 @@ class TestExplain:
         assert '{"name":"b"}' in after
         assert [{"blocks": 7, "at_once": 2, "limit": 20}] == answers
 
-    def test_where_it_fails_the_finding_is_told_all_the_same(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_the_finding_is_printed_even_if_it_fails(self, monkeypatch: pytest.MonkeyPatch) -> None:
         def explain(*_given: object, **_named: object) -> list[DecisionDiff]:
             raise WrongUse("a transcript is not there")
 

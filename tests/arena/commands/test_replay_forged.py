@@ -72,7 +72,7 @@ def set_in(kind: str, **fields: Any) -> Change:
 
 
 def set_at(path: str, value: Any, kind: str = "header") -> Change:
-    """Sets what is deeper: `clock.main_ms.turn`."""
+    """Set a nested value, such as `clock.main_ms.turn`."""
 
     def change(lines: Lines) -> None:
         *way, last = path.split(".")

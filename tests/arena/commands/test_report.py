@@ -163,7 +163,7 @@ def test_the_json_has_ratings_with_intervals_seats_conduct_and_time(tmp_path: Pa
     assert found["bots"][0]["elo"] >= found["bots"][-1]["elo"]
 
 
-def test_the_seed_is_told_to_nobody(tmp_path: Path) -> None:
+def test_the_seed_is_in_no_report(tmp_path: Path) -> None:
     """Whoever knows it knows the deals that are still to be played."""
     file = cup(tmp_path, OF_MANY)
     told = report(file, "--html", tmp_path / "out.html", "--csv", tmp_path / "out.csv").stdout
@@ -249,7 +249,7 @@ def test_the_page_says_by_what_the_bots_are_placed(tmp_path: Path, form: str, or
     assert "Best first" not in page
 
 
-def test_with_more_than_two_seats_nobody_has_lost_who_is_second(tmp_path: Path) -> None:
+def test_a_second_place_is_no_loss_with_more_than_two_seats(tmp_path: Path) -> None:
     cup(tmp_path, OF_MANY)
     page = (tmp_path / "runs/cup" / PAGE).read_text()
     assert re.search(r"<th[^>]*>wins</th>\s*<th[^>]*>shared wins</th>\s*<th[^>]*>faults</th>", page)

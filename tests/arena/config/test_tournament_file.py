@@ -29,7 +29,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def complaint(file: Path, text: str) -> str:
-    """What is said of a file with this text, without its path, which comes first."""
+    """Return the error for a file with this text, without the path in front."""
     file.write_text(text)
     with pytest.raises(WrongUse) as caught:
         read_tournament(file)
@@ -237,7 +237,7 @@ def test_a_file_names_what_lies_beside_it_and_nothing_in_the_current_folder(
     assert "mine: no folder and no sample bot " in complaint(file, RIGHT.replace("mist_random", "mine"))
 
 
-def test_where_workers_get_cores_of_their_own(file: Path) -> None:
+def test_workers_with_affinity_get_separate_cores(file: Path) -> None:
     file.write_text(RIGHT)
     assert affinity_place(read_tournament(file)) is None
     file.write_text(f"{RIGHT}[workers]\naffinity = true\n")

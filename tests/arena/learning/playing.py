@@ -12,7 +12,7 @@ DealtT = TypeVar("DealtT")
 
 
 def dealt(environment: DealtT, seed: int = 1) -> DealtT:
-    """An environment or an episode with the match of this seed."""
+    """Return an environment or an episode with the match of this seed."""
     environment.reset(seed=seed)  # type: ignore[attr-defined]
     return environment
 

@@ -23,7 +23,7 @@ MIST = GAMES["mist"].choices
 
 
 def plane(observation: Any, name: str) -> set[str]:
-    """The hexes of a plane of Mist's."""
+    """Return the hexes of a plane of Mist."""
     grid = observation[PLANES.index(name)]
     rows: dict[str, list[str]] = {}
     for cell in BOARD.names:
@@ -74,7 +74,7 @@ def test_planes_of_mist_tell_what_the_seat_was_told() -> None:
 
 
 def told_by(view: Any) -> dict[str, set[str]]:
-    """The hexes of each plane that a view tells without what went before."""
+    """Return the hexes of each plane that a view shows without earlier views."""
     every = set(BOARD.names)
     turns = {f"all 1 from turn {turn} on": every if view.turn >= turn else set() for turn in (2, 4, 8, 16, 32, 64)}
     seen = {

@@ -18,7 +18,7 @@ LETTER = {"Hive": "H", "round": "R", "guess": "N", "choice": "N"}
 
 
 def rows(game: str) -> list[str]:
-    """The rows of a game's table. Parts that differ by a number only share one."""
+    """Return the rows of a game's table. Parts that differ by a number only share one."""
     encoder = ENCODERS[game]
     if not isinstance(encoder, VectorEncoder):
         return [f"| {number} | {text} |" for number, text in enumerate(PLANES)]

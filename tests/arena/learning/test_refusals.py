@@ -84,7 +84,7 @@ def test_conversions_of_pettingzoo_ask() -> None:
     assert truncated
 
 
-def test_where_refusals_raise_nothing_is_counted() -> None:
+def test_refusals_that_raise_are_not_counted() -> None:
     together = dealt(parallel_env("mist", on_refused="raise", **FIRST))
     with pytest.raises(IllegalChoiceError):
         together.step(dict.fromkeys(together.agents, NEVER))

@@ -105,7 +105,7 @@ def test_a_policy_gives_a_legal_choice_for_each_row() -> None:
 
 
 def in_place(seen: Array, masks: Array, _rng: np.random.Generator) -> Array:
-    """Computes in what it is given."""
+    """Compute in the given array."""
     chosen = np.asarray(masks.argmax(axis=1))
     seen[...] = 7
     masks[...] = 1

@@ -41,5 +41,5 @@ class DrawsOneCell:
 
 
 def draws(name: str, think_seconds: float = 0) -> LocalSeat:
-    """A seat for such a bot."""
+    """Return a seat for such a bot."""
     return LocalSeat(name, DrawsOneCell(think_seconds))

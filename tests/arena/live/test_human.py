@@ -61,7 +61,7 @@ def shown(one: Person, message: Any) -> str:
 
 
 def submitted(said: list[Any]) -> tuple[Any, bool]:
-    """The action of the only message, and whether it is final."""
+    """Return the action of the only message, and whether it is final."""
     (submit,) = said
     assert isinstance(submit, Submit)
     return decode_json(bytes(submit.action)), submit.final is True

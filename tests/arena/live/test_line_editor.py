@@ -42,7 +42,7 @@ class Typist:
         os.write(self.end, text.encode())
 
     async def sees(self, text: str) -> None:
-        """Returns when this has appeared after all that was waited for before."""
+        """Wait until this text has appeared after everything awaited before."""
         while text not in self.seen:
             await trio.lowlevel.wait_readable(self.end)
             self.seen += os.read(self.end, 65_536).decode(errors="replace")
@@ -163,7 +163,7 @@ async def test_a_paste_is_one_line_and_not_endless(typist: Typist) -> None:
         assert "x" * MOST_CHARACTERS == await anext(lines)
 
 
-async def test_a_resized_terminal_is_drawn_anew(typist: Typist) -> None:
+async def test_a_resized_terminal_is_drawn_again(typist: Typist) -> None:
     async with typist.sits() as lines:
         typist.type("C3 D")
         await typist.sees("C3 D")
@@ -174,7 +174,7 @@ async def test_a_resized_terminal_is_drawn_anew(typist: Typist) -> None:
         assert "C3 D7" == await anext(lines)
 
 
-async def test_a_terminal_that_takes_nothing_holds_up_nobody_and_is_given_back(
+async def test_a_blocked_terminal_delays_no_match_and_is_restored(
     typist: Typist, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(line_editor, "CLOSING_SECONDS", 0.01)

@@ -225,7 +225,7 @@ def lobby(monkeypatch: pytest.MonkeyPatch) -> StandInLobby:
 
 @pytest.fixture
 def played(monkeypatch: pytest.MonkeyPatch, lobby: StandInLobby) -> list[Any]:
-    """The arguments of each match that was played, while the port was open."""
+    """Return the arguments of each match that was played while the port was open."""
     calls: list[Any] = []
 
     async def play(plan: Plan, players: object, **rest: Any) -> str:
@@ -293,7 +293,7 @@ async def test_a_bot_that_does_not_connect_in_time_is_named_and_no_match_is_play
     assert ([], 30) == (played, trio.current_time())
 
 
-async def test_without_a_remote_seat_nobody_is_awaited(
+async def test_no_bot_is_awaited_without_a_remote_seat(
     lobby: StandInLobby, played: list[Any], autojump_clock: object
 ) -> None:
     await host(draws("a"), draws("b"))
@@ -318,7 +318,7 @@ async def test_strangers_do_not_fill_the_screen(
     assert said[-1].endswith("; further ones are not shown")
 
 
-async def test_a_port_that_cannot_be_had_is_said(lobby: StandInLobby, played: list[Any]) -> None:
+async def test_a_port_that_cannot_be_opened_is_reported(lobby: StandInLobby, played: list[Any]) -> None:
     with pytest.raises(MachineCannot, match=r"^tcp://127.0.0.1:1: cannot listen there: Permission denied$"):
         await host(ALICE, at=Address("127.0.0.1", 1))
     assert [] == played

@@ -84,7 +84,7 @@ def test_at_a_terminal_each_step_is_drawn_in_place_of_the_last() -> None:
     assert "(as seat 0, O)" in second
 
 
-def test_where_somebody_types_steps_are_shown_one_below_the_other() -> None:
+def test_steps_are_shown_one_below_the_other_if_a_person_types() -> None:
     screen, shown = on_terminal()
     game, told = table(*TURNS)
     with Watcher(screen, 0, ("ann", "bob"), in_place=False) as watcher:

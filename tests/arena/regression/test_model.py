@@ -107,7 +107,7 @@ class TestMoreSeats:
             block.matches[0].entrants.index(HEAD) for block in regression.blocks(3)
         ]
 
-    def test_the_field_is_the_games_random_sample_bot_unless_it_is_said(self) -> None:
+    def test_the_default_field_is_the_games_random_sample_bot(self) -> None:
         assert ["runes_to_ruins_random"] == [bot.given for bot in asked(self.GAME).arena.bots[2:]]
         named = asked(self.GAME, field=("any_random", "runes_to_ruins_seeker"))
         assert ["any_random", "runes_to_ruins_seeker"] == [bot.given for bot in named.arena.bots[2:]]
@@ -198,7 +198,7 @@ def test_blocks_behind_one_that_is_missing_wait() -> None:
     assert 4 == history_of(TERMS, played).state.blocks
 
 
-def test_nothing_played_says_nothing() -> None:
+def test_a_history_without_matches_has_no_blocks_and_no_interval() -> None:
     found = history_of(TERMS, [])
     assert (0, 0.0, None) == (found.state.blocks, found.mean, found.interval)
 

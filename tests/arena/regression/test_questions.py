@@ -42,7 +42,7 @@ def test_the_answer_to_numbers_says_what_it_means(test: Sprt | Anytime, said: tu
     assert said == answers(test)
 
 
-def test_how_far_a_test_is_leans_to_an_answer() -> None:
+def test_the_progress_of_a_test_leans_towards_an_answer() -> None:
     test = Sprt(elo0=0, elo1=20)
     answer, share = leaning(test, state_of(test, (0, 0, 0, 0, 15)))
     assert "head is better" == answer

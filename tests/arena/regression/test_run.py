@@ -139,7 +139,7 @@ def test_another_hypothesis_on_the_same_results_is_refused_and_named(tmp_path: P
     ) == caught.value.format_message()
 
 
-def test_fresh_begins_anew(tmp_path: Path) -> None:
+def test_fresh_starts_again(tmp_path: Path) -> None:
     playing(asked(tmp_path, blocks=2))
     again = AtOnce()
     playing(asked(tmp_path, blocks=2, elo1=50.0), again, fresh=True)

@@ -97,7 +97,7 @@ def test_pages_find_the_same_from_the_ledger(tmp_path: Path, open_ledger: OpenLe
         )
 
 
-def test_where_nothing_is_measured_it_gives_up_and_stays_undecided(tmp_path: Path) -> None:
+def test_a_test_without_measurements_gives_up_undecided(tmp_path: Path) -> None:
     class Unmeasured(Uses):
         async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> AttemptResult:
             return replace(await super().__call__(plan, players, transcript=transcript), reports=())

@@ -320,7 +320,7 @@ def test_a_turn_is_typed_and_gone_to(player: ReplayCursor) -> None:
     assert 2 == player.at
 
 
-def test_it_plays_by_itself_at_a_speed_stops_at_the_end_and_begins_anew(player: ReplayCursor) -> None:
+def test_a_recording_plays_at_a_speed_stops_at_the_end_and_can_start_again(player: ReplayCursor) -> None:
     player.press("a")
     player.press("+")
     assert (True, 0.5) == (player.playing, player.seconds)

@@ -45,7 +45,7 @@ def checked(files: list[Path]) -> list[dict[str, object]]:
 
 
 def checked_one(file: Path) -> dict[str, object]:
-    """The same, of one file."""
+    """Check one file."""
     return checked([file])[0]
 
 

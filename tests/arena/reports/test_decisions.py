@@ -22,7 +22,7 @@ def lines(
     refused: tuple[str, ...] = (),
     view: Any = None,
 ) -> list[str]:
-    """What is shown of a window, below its heading."""
+    """Return the text shown of a window, below its heading."""
     opened = Opened(id=4, window="turn", view=view or {}, default=DEFAULT, main_ms=60_000, reserve_ms=0)
     taken = DEFAULT if by_default else TAKEN
     what = Closed(window=4, taken=taken, by_default=by_default, charged_ms=1, reserve_ms=0) if closed else None

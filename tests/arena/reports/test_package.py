@@ -78,7 +78,7 @@ def test_an_author_gets_all_of_his_seats_and_they_can_be_verified(master: Path, 
     ]
 
 
-def test_nothing_in_it_is_anothers_secret_or_of_a_block_that_does_not_count(master: Path, tmp_path: Path) -> None:
+def test_it_holds_no_secret_of_others_and_no_block_that_does_not_count(master: Path, tmp_path: Path) -> None:
     packed(master, tmp_path / "a.zip")
     with closing(Ledger(master / LEDGER)) as ledger:
         seed = ledger.terms()["seed"]
@@ -112,7 +112,7 @@ def test_the_same_results_make_the_same_archive(folder: Path, tmp_path: Path) ->
     assert 0o600 == (tmp_path / "a.zip").stat().st_mode & 0o777
 
 
-def test_the_last_matches_are_packed_and_that_is_said(master: Path, tmp_path: Path) -> None:
+def test_only_the_last_matches_are_packed_and_their_number_is_named(master: Path, tmp_path: Path) -> None:
     done = packed(master, tmp_path / "a.zip", "--last", "1")
     assert ": 1 match of 4: --last has more, 1 transcript of its seats, 1 log\n" in done.stdout
     found = contents(tmp_path / "a.zip")

@@ -101,7 +101,7 @@ class TestLines:
             "difference +0.000 points a match (95 % interval: +0.250 to +0.750)",
         ] == finding_lines(many(blocks=30, beta=0.1), found(LEVEL, 3, mean=-0.00001))
 
-    def test_where_everything_was_lost_elo_has_no_number(self) -> None:
+    def test_elo_has_no_number_if_everything_was_lost(self) -> None:
         said = finding_lines(two(), found(ALL_LOST, interval=(-1.0, 1.0), mean=-1.0))
         assert "head wins 10 of 20 and draws 4; too few matches to say how much Elo that is" == said[0]
         assert "rejected: head is not better, after 8 of at most 80,000 matches" == said[1]
@@ -180,7 +180,7 @@ class TestTimeAndMemory:
             content["memory"]["high"],
         )
 
-    def test_where_time_took_longer_it_says_when_strength_was_decided(self) -> None:
+    def test_the_report_names_the_decision_on_strength_if_that_on_time_came_later(self) -> None:
         lines = finding_lines(two(slower=1.2), found(WON, blocks=12, usage=(self.SLOW,)))
         assert "strength was decided after 20 matches" in lines
 

@@ -133,6 +133,6 @@ def test_pairs_have_both_seatings_and_need_no_house(file: Path, more: str) -> No
     assert said == complaint(file)[: len(said)]
 
 
-def test_how_many_seats_there_are_may_be_an_option_of_the_game(file: Path) -> None:
+def test_the_number_of_seats_may_be_an_option_of_the_game(file: Path) -> None:
     tournament = read_tournament(cup(file, "abcdef", "options.seats = 6", game="pointing"))
     assert (6, 6) == (tournament.seats, tournament.rotations)

@@ -16,7 +16,7 @@ RANKINGS = {1.0: ((0,), (1,)), 0.0: ((1,), (0,)), 0.5: ((0, 1),)}
 
 
 def lower_wins(match: ScheduledMatch) -> float:
-    """The bot with the lower number is the better one."""
+    """Return a result in which the bot with the lower number is better."""
     one, other = match.entrants
     return float(one < other)
 
@@ -32,7 +32,7 @@ def all_tied(match: ScheduledMatch) -> float:
 
 
 def result(match: ScheduledMatch, decide: Decide) -> CountedMatch:
-    """A match that came out so."""
+    """Return a match with this result."""
     return CountedMatch(
         block=match.block,
         seating=match.seating,
@@ -61,7 +61,7 @@ def played_out(
 def spec(
     format_: str, entrants: int, *, blocks: int = 1, rounds: int | None = None, filled: bool = False
 ) -> ScheduleSpec:
-    """A tournament of two seats."""
+    """Return a tournament of two seats."""
     return ScheduleSpec(format=format_, blocks=blocks, rounds=rounds, entrants=entrants, seats=2, filled=filled)
 
 

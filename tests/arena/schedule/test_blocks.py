@@ -111,7 +111,7 @@ def test_tables_are_a_function_of_their_arguments(design: Tables, seed: int) -> 
 
 @settings(max_examples=cases(8, 12))
 @given(designs, seeds)
-def test_in_a_round_nobody_sits_at_two_tables_and_only_those_have_a_bye_who_are_left_over(
+def test_no_bot_sits_at_two_tables_of_a_round_and_only_left_over_bots_have_a_bye(
     design: Tables, seed: int
 ) -> None:
     by_round: dict[int, list[int]] = {}

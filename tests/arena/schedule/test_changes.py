@@ -51,7 +51,7 @@ def changed(of: ScheduleSpec, *changes: tuple[int, What]) -> ScheduleSpec:
 
 
 def ended(match: ScheduledMatch) -> CountedMatch:
-    """A match that comes out as its name has it."""
+    """Return a match whose result follows from its name."""
     if len(match.entrants) == 2:
         return result(match, by_lot)
     order = sorted(range(len(match.entrants)), key=lambda seat: match.name[seat:])
@@ -148,7 +148,7 @@ def test_only_those_play_that_compete_then(of: ScheduleSpec) -> None:
 
 @settings(max_examples=cases(12, 20))
 @given(tournaments())
-def test_how_many_matches_there_will_be_is_known_beforehand(of: ScheduleSpec) -> None:
+def test_the_number_of_matches_is_known_in_advance(of: ScheduleSpec) -> None:
     if of.format != "knockout":
         assert len(played_out(of)[1]) == format_of(of).schedule(of).matches
 
@@ -261,7 +261,7 @@ def test_a_new_version_begins_a_ladder_at_its_predecessors_rating_and_others_at_
 
 
 def blocks_of(of: ScheduleSpec, number: int) -> Iterator[Block]:
-    """The first blocks, in which the better bot always wins."""
+    """Return the first blocks, in which the better bot always wins."""
     schedule, results = format_of(of).schedule(of), list[CountedMatch]()
     found = list[Block]()
     while len(found) < number:
@@ -293,7 +293,7 @@ def test_a_bot_that_withdraws_from_a_knock_out_loses_its_remaining_meetings() ->
     assert final.winner in {1, 2}
 
 
-def test_a_knock_out_that_has_begun_takes_in_nobody_and_before_it_does() -> None:
+def test_a_knock_out_accepts_bots_only_before_it_begins() -> None:
     of = spec("knockout", 3)
     late = refusal(of, at(1, enters()), "g")
     assert late == "no bot can enter a knock-out that has begun; one may withdraw, and its opponent goes on"

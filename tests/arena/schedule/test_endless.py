@@ -312,7 +312,7 @@ def test_a_forged_state_does_not_fit() -> None:
 
 
 def choice_of(blocks: Sequence[int]) -> Choice:
-    """A choice among bots that are unknown but for the numbers of blocks that they have played."""
+    """Return a choice among bots of which only the numbers of played blocks are known."""
     size = len(blocks)
     state = LadderState(
         means=[0.0] * size, variances=[0.5] * size, blocks=list(blocks), charged_us=[0] * size, met=[[]] * size

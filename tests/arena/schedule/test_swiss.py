@@ -22,7 +22,7 @@ def swiss(entrants: int, turns: int, blocks: int = 1, *, filled: bool = False) -
 
 @settings(max_examples=cases(15, 25))
 @given(st.integers(2, 24), deciders, seeds, st.booleans())
-def test_nobody_meets_twice_in_half_as_many_rounds_as_there_are_bots(
+def test_no_two_bots_meet_twice_in_half_as_many_rounds_as_there_are_bots(
     entrants: int, decide: Decide, seed: int, filled: bool
 ) -> None:
     rounds, _ = played_out(swiss(entrants, max(1, entrants // 2), filled=filled), decide, seed)
@@ -45,7 +45,7 @@ def test_in_each_round_everyone_plays_once_or_is_the_one_who_is_left_over(
 
 
 @given(st.integers(1, 7), deciders)
-def test_nobody_is_left_over_twice_before_everyone_was_once(turns: int, decide: Decide) -> None:
+def test_no_bot_is_left_over_twice_before_each_was_once(turns: int, decide: Decide) -> None:
     rounds, _ = played_out(swiss(7, turns), decide)
     left_over = Counter({*range(7)}.difference(*round_).pop() for round_ in pairs(rounds))
     assert {1} == set(left_over.values())

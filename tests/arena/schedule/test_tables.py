@@ -20,7 +20,7 @@ def even(design: Design) -> tuple[int, int, int]:
     return design.played.least, design.met.least, design.sat.least
 
 
-def test_where_all_sit_at_one_table_everything_is_even() -> None:
+def test_one_table_for_all_bots_is_perfectly_even() -> None:
     assert (4, 4, 4) == even(design(5, 5, 4))
     assert (3, 3, 3) == even(design(13, 13, 3))
     assert (4, 4, 4) == even(design(2, 5, 4, filled=True))
@@ -36,7 +36,7 @@ def test_a_round_robin_of_pairs_is_even() -> None:
 
 
 @pytest.mark.parametrize("bots", mostly_slow(4, [5, 6, 9, 14, 8, 11, 20, 24]))
-def test_nobody_plays_two_blocks_more_than_another(bots: int) -> None:
+def test_no_bot_plays_two_blocks_more_than_another(bots: int) -> None:
     played = design(bots, 5, 12).played
     assert played.most - played.least <= (bots % 5 > 0)
 
@@ -50,7 +50,7 @@ def test_pairs_meet_nearly_equally_often(bots: int) -> None:
 
 
 @pytest.mark.slow
-def test_where_two_tables_can_hardly_be_even_they_are_as_near_as_is_known() -> None:
+def test_two_uneven_tables_are_as_even_as_the_best_known_design() -> None:
     """Each round halves 26 bots: counts cannot all be near 4.8, and by chance they would be 1 to 9."""
     assert Span(2, 7) == design(26, 13, 10).met
 

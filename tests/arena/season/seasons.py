@@ -58,12 +58,12 @@ def told(folder: Path) -> Any:
 
 
 def field_of(found: Any, stage: str) -> list[str]:
-    """The labels of a stage's bots."""
+    """Return the labels of a stage's bots."""
     (its,) = [each for each in found["stages"] if each["stage"] == stage]
     return [each["bot"] for each in its["field"]]
 
 
 def table_of(found: Any, part: str) -> list[str]:
-    """The labels of a part's table, best first."""
+    """Return the labels of a part's table, best first."""
     (its,) = [each for stage in found["stages"] for each in stage["parts"] if each["part"] == part]
     return [row["bot"] for row in its["table"]]

@@ -69,7 +69,7 @@ def test_bots_in_new_versions_are_started_before_their_stage(
 
 
 @pytest.mark.slow
-def test_a_stage_or_all_begin_anew(tmp_path: Path, asked: list[tuple[str, bool, str]]) -> None:
+def test_one_stage_or_all_stages_start_again(tmp_path: Path, asked: list[tuple[str, bool, str]]) -> None:
     file = league(tmp_path)
     before = season(file, "--json").stdout
     del asked[:]

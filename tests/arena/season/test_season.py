@@ -150,7 +150,7 @@ def test_killed_at_any_moment_it_comes_out_the_same(
 
 
 def dying_step(step: str, calls: int, *, after: bool) -> Callable[..., Any]:
-    """A step of the season; so many calls of it later its process is killed, before the last one or after it."""
+    """Return a step of the season whose process is killed before or after its last call."""
     real, left = STEPS[step], [calls]
 
     def killing(*given: Any, **more: Any) -> Any:
@@ -423,7 +423,7 @@ def test_an_archive_for_an_author_has_all_stages_in_which_his_bot_plays(file: Pa
     assert len(json.loads(everybody.stdout)["packed"]) == len(list((tmp_path / "all").iterdir()))
 
 
-def test_a_stage_begins_anew_with_those_after_it_and_earlier_ones_stay(file: Path) -> None:
+def test_a_stage_and_the_later_ones_start_again_and_earlier_ones_stay(file: Path) -> None:
     before = playing(file)
     begin_anew(read_season(file), "final")
     assert [[], []] == [stage["parts"] for stage in told(folder_of(file))["stages"]][1:]

@@ -11,7 +11,7 @@ from protocol.words import Outcome
 
 
 def free(forbidden: Sequence[str], visible: Mapping[str, str]) -> list[str]:
-    """The cells that a turn may name, and that are not seen to be taken."""
+    """Return the cells that a turn may name and that do not show a piece."""
     return [cell for cell in BOARD.names if cell not in forbidden and visible.get(cell, "empty") == "empty"]
 
 
@@ -23,19 +23,19 @@ def quick(window: Window[MistView]) -> ChooseFirst | Turn:
 
 
 def plain(window: Window) -> dict[str, Any]:  # type: ignore[type-arg]
-    """The same as `quick` of plain JSON values: it has no annotation that says more."""
+    """Return the action of `quick` as plain JSON values; it has no annotation."""
     if window.name == "first":
         return {"first": 0}
     return {"cells": [window.rng.choice(free(window.view["forbidden"], window.view["visible"]))]}
 
 
 def illegal(window: Window[MistView]) -> Any:
-    """Names a cell that there is not, once it may place."""
+    """Name a cell that does not exist, once the seat may place."""
     return {"first": 0} if window.name == "first" else {"cells": ["Z9"]}
 
 
 def broken(window: Window[MistView]) -> Any:
-    """Raises in the fourth turn."""
+    """Raise an error in the fourth turn."""
     if window.name == "turn" and window.view.turn >= 4:
         raise RuntimeError("out of ideas")
     return quick(window)

@@ -42,7 +42,7 @@ class Elements(HTMLParser):
 
 
 def raising(number: int) -> Any:
-    """A bot that raises in its window of that number."""
+    """Return a bot that raises in the window of this number."""
 
     def raises(window: Window[MistView]) -> Any:
         if window.id == number:

@@ -30,14 +30,14 @@ VARIANTS = with_variants(GAMES)
 
 
 def field(game: str, variant: str) -> list[BotGiven]:
-    """A random bot for each seat."""
+    """Return a random bot for each seat."""
     rules = GAMES[game]
     make = next(iter(BOTS[game].values()))
     return [make() for _ in range(rules.seats(rules.read_options(variant, None)))]
 
 
 def compared(quick: PlayedResult, refereed: PlayedResult) -> None:
-    """The two are of one and the same match."""
+    """Check that both are of the same match."""
     for name in ("outcome", "windows", "defaults", "illegal", "seed"):
         assert getattr(refereed, name) == getattr(quick, name), name
     for seat in (None, *range(len(quick.windows))):
@@ -226,7 +226,7 @@ def test_a_transcript_of_odd_names_and_seeds_holds(tmp_path: Path) -> None:
         __name__ = 5
 
         def __call__(self, _: Any) -> None:
-            """Takes the default."""
+            """Take the default."""
 
     path = tmp_path / "odd.jsonl"
     play("mist", [Odd(), Odd()], seed=np.int64(-7), options={"max_turns": 4}, transcript=path)
@@ -264,7 +264,7 @@ def test_a_folders_bot_is_loaded_with_its_own_modules_and_is_fresh_in_each_match
 
 
 def folder_with(folder: Path, program: str, *words: str) -> Path:
-    """A bot's folder with this program, whose command has these further words."""
+    """Return a bot's folder with this program; `words` are added to its command."""
     folder.mkdir()
     command = json.dumps(["python", "bot.py", *words])
     (folder / "bot.toml").write_text(f'name = "mine"\nversion = "1"\ncommand = {command}\ngames = ["mist"]\n')

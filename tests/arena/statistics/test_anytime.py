@@ -19,7 +19,7 @@ NEAR = 0.05
 
 
 def run(test: Anytime, blocks: Iterable[float]) -> AnytimeProgress:
-    """The test on blocks in schedule order, up to the first that decides."""
+    """Return the test after blocks in schedule order, up to the first that decides."""
     walk = AnytimeWalk(test)
     for block in blocks:
         walk.add(block)

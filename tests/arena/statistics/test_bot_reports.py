@@ -14,7 +14,7 @@ MEMORY = "killed: memory over 256 MB"
 
 
 def match(block: int, report: SeatReport, conduct: Conduct = Conduct.OK, **given: Any) -> Reported:
-    """A match of bot 0 in seat 1 against bot 1, of which nothing is to be said."""
+    """Return a match of bot 0 in seat 1 against bot 1, without any problem."""
     played = CountedMatch(
         block=block,
         seating=0,

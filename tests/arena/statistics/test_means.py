@@ -38,7 +38,7 @@ def test_blocks_of_unequal_sizes_are_weighed_by_their_matches() -> None:
 
 
 @pytest.mark.parametrize(("blocks", "aside"), [(1, 0.975), (2, 0.8419), (10, 0.3085)])
-def test_where_all_is_won_or_lost_it_is_that_of_clopper_and_pearson(blocks: int, aside: float) -> None:
+def test_the_interval_of_only_wins_or_losses_is_clopper_and_pearsons(blocks: int, aside: float) -> None:
     won = mean_points([(block, 1.0) for block in range(blocks)])
     lost = mean_points([(block, 0.0) for block in range(blocks)])
     assert (1.0, 1 - aside, 1.0) == pytest.approx((won.mean, won.low, won.high), abs=1e-4)

@@ -12,7 +12,7 @@ from tests.arena.simulated import result, tournament
 
 
 def pairs(*points: float) -> list[CountedMatch]:
-    """Matches of entrants 0 and 1, two a block, with what 0 got from each."""
+    """Return matches of entrants 0 and 1, two per block, with the points of 0 in each."""
     rankings = {1: [[0], [1]], 0.5: [[0, 1]], 0: [[1], [0]]}
     return [result(number // 2, number % 2, (0, 1), rankings[each]) for number, each in enumerate(points)]
 
@@ -157,7 +157,7 @@ class TestMoreSeats:
         assert [0] * 5 == pytest.approx([one.elo for one in rated(played, 5).ratings], abs=1e-6)
 
     @pytest.mark.parametrize("plays", [False, True])
-    def test_the_house_takes_nobodys_interval(self, plays: bool) -> None:
+    def test_the_house_does_not_change_the_intervals_of_bots(self, plays: bool) -> None:
         """It never plays, or loses all."""
         of_both = pairs(*[1, 0, 1, 1] * 30)
         against = [result(60 + n // 2, n % 2, (n // 2 % 2, 2), [[0], [1]]) for n in range(60)]
@@ -239,7 +239,7 @@ def test_an_interval_and_superiority_have_one_degree_of_freedom_less_than_blocks
     assert cumulative(errors, 2) == pytest.approx(superiority(found, 0, 1), abs=1e-6)
 
 
-def test_where_each_block_is_one_match_the_likelihoods_covariance_is_its_curvature() -> None:
+def test_the_covariance_is_the_curvature_if_each_block_is_one_match() -> None:
     orders = orders_of([result(block, 0, (0, 1), [[0], [1]]) for block in range(5)])
     strengths = fit(orders, 2)
     inverse = np.linalg.inv(_curvature(orders, strengths))

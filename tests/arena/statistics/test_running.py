@@ -29,7 +29,7 @@ def test_for_two_seats_it_is_glickos_rule() -> None:
 
 
 @pytest.mark.parametrize("seats", [2, 3, 5])
-def test_a_tie_of_all_moves_nobody_among_equals_and_makes_all_better_known(seats: int) -> None:
+def test_a_tie_of_equal_bots_moves_none_and_reduces_all_errors(seats: int) -> None:
     means, variances = after([0.0] * seats, [START] * seats, range(seats))
     assert means == pytest.approx([0.0] * seats)
     assert max(variances) < START

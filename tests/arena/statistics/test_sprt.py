@@ -32,7 +32,7 @@ FASTCHESS = [
 
 
 def run(test: Sprt, blocks: Iterable[float]) -> SprtState:
-    """The test on blocks in schedule order, up to the first that decides."""
+    """Return the test after blocks in schedule order, up to the first that decides."""
     walk = SprtWalk(test)
     for block in blocks:
         walk.add(block)

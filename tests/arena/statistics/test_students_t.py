@@ -35,7 +35,7 @@ def test_many_at_once_are_as_one_by_one(freedom: int) -> None:
     assert alone == pytest.approx(cumulative_all(values, freedom).tolist(), abs=1e-12)
 
 
-def test_where_the_normal_distribution_takes_over_there_is_no_step() -> None:
+def test_there_is_no_step_at_the_change_to_the_normal_distribution() -> None:
     assert cumulative(2, NEARLY_NORMAL) == pytest.approx(cumulative(2, NEARLY_NORMAL - 1), abs=1e-3)
 
 

@@ -42,12 +42,12 @@ CHANGES = (
 
 
 def old_ledger(schema: int) -> Path:
-    """The file of a schema."""
+    """Return the file of a schema."""
     return FOLDER / f"schema-{schema}.sqlite"
 
 
 def fill(ledger: Ledger) -> None:
-    """Two blocks count; an attempt of each kind besides; two changes are taken in, one is refused, one waits."""
+    """Write two blocks, one attempt of each other kind, two accepted changes, a refused and a waiting one."""
     ledger.begin(TERMS)
     blocks = list(round_robin(3, 2, 9))
     for block in blocks[:2]:

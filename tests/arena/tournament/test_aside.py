@@ -164,7 +164,7 @@ class TestSetAside:
         assert [] == later.played
         assert [0] == [each.block for each in ledger.asides().left_out]
 
-    async def test_where_other_matches_depend_on_it_it_is_played_last_and_its_bot_not_excused(
+    async def test_a_block_that_others_depend_on_is_played_last_without_excuse_for_its_bot(
         self, ledger: Ledger, tmp_path: Path, autojump_clock: object
     ) -> None:
         play, said = HoldsUp(["b"], blocks={0}), list[str]()
@@ -307,7 +307,7 @@ class TestOwnDoing:
         later = plans[-1]
         assert later.unexcused == (later.labels.index("b"),) if "b" in later.labels else not later.unexcused
 
-    async def test_where_others_are_held_up_too_it_stays_excused(
+    async def test_a_bot_stays_excused_if_others_are_held_up_too(
         self, ledger: Ledger, tmp_path: Path, autojump_clock: object
     ) -> None:
         await self.play(ledger, tmp_path, others_too=True, said=[])
@@ -349,7 +349,7 @@ class TestDeals:
         ]
         assert found[0] == found[1] == found[2]
 
-    async def test_a_void_by_the_referee_is_dealt_anew_too(
+    async def test_a_void_attempt_by_the_referees_fault_is_dealt_again_too(
         self, ledger: Ledger, tmp_path: Path, autojump_clock: object
     ) -> None:
         play = HoldsUp(["b"], blocks={0}, verdict=Verdict.REFEREE)

@@ -216,7 +216,7 @@ def test_a_backup_that_is_ahead_is_not_written_over(results: Path, tmp_path: Pat
     assert before == rows(tmp_path / "b")
 
 
-def test_results_that_are_begun_anew_meanwhile_are_no_backup(
+def test_results_that_start_again_during_a_backup_are_refused(
     results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real: Callable[..., Any] = backup._copy_files
@@ -289,7 +289,7 @@ def test_copies_of_bots_are_in_it(tmp_path: Path) -> None:
     assert 12 == said.count("cannot be read: No such file")
 
 
-def test_the_ledgers_copy_is_of_one_moment_whatever_is_written_meanwhile(
+def test_the_ledgers_copy_is_of_one_moment_in_spite_of_writes(
     results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sqlite_file, "PAGES", 1)

@@ -27,7 +27,7 @@ def cup(tmp_path: Path) -> Path:
 
 
 def at(monkeypatch: pytest.MonkeyPatch, time: str) -> None:
-    """It is this time now."""
+    """Set the current time."""
     moment = datetime.fromisoformat(time).astimezone(UTC)
     monkeypatch.setattr(changes, "now", lambda: moment)
     monkeypatch.setattr("arena.submissions.entering.now", lambda: moment)

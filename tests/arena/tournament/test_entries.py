@@ -175,7 +175,7 @@ def test_killed_at_every_few_writes_it_comes_out_the_same(
 
 
 def dying_after(calls: int, *, after: bool) -> Callable[[], Any]:
-    """Makes the ledger's calls; the one after so many is the last thing that its process does, or does not."""
+    """Return a class for the ledger's calls that kills the process before or after the call with this number."""
 
     class Killing(CallThread):
         def __init__(self) -> None:
@@ -338,7 +338,7 @@ def test_one_whose_bots_are_being_checked_has_none_yet(tmp_path: Path) -> None:
     assert f"{tmp_path}/runs/cup: not begun: its bots are being checked" in said
 
 
-def test_a_knock_out_that_began_meanwhile_refuses_who_waits_and_goes_on(
+def test_a_knock_out_that_has_begun_refuses_waiting_bots_and_continues(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing was begun yet when the bot entered; now something is."""

@@ -54,9 +54,7 @@ FORMATS = {
         (26, 13, {"format": "round_robin", "rotations": 2}),
     ],
 )
-def test_how_many_matches_there_will_be_is_known_beforehand(
-    entrants: int, seats: int, fields: dict[str, Any]
-) -> None:
+def test_the_number_of_matches_is_known_in_advance(entrants: int, seats: int, fields: dict[str, Any]) -> None:
     given: dict[str, Any] = dict.fromkeys(("rounds", "heads", "rotations")) | {"filled": False} | fields
     spec = ScheduleSpec(entrants=entrants, seats=seats, blocks=3, **given)
     schedule, played = format_of(spec).schedule(spec), list[CountedMatch]()

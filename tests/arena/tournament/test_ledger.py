@@ -246,7 +246,7 @@ def test_another_book_of_this_process_does_not_cost_this_one_its_log(tmp_path: P
         assert path.with_name("ledger.sqlite-wal").exists()
 
 
-def test_a_change_waits_until_an_arena_settles_it_and_no_other_is_written_meanwhile(ledger: Ledger) -> None:
+def test_a_change_waits_until_an_arena_settles_it_and_blocks_other_writes(ledger: Ledger) -> None:
     finish(ledger, FIRST)
     first = ledger.change(lambda *_: Extended(blocks=3))
     second = ledger.change(lambda *_: Withdrawn(entrant=1))

@@ -54,7 +54,7 @@ def test_a_clock_that_is_set_back_is_told_once_and_times_go_on_at_their_pace(mac
     assert 2 == len(machine.said)
 
 
-def test_a_clock_that_is_put_right_by_little_stands_still_meanwhile(machine: Machine) -> None:
+def test_a_clock_that_is_set_back_a_little_stops_until_it_is_caught_up(machine: Machine) -> None:
     clock = machine.clock()
     clock.now()
     machine.passes(1, set_by=-3)

@@ -62,7 +62,9 @@ def test_as_long_as_it_waits_it_is_still_left_out(cup: Path) -> None:
 
 
 @pytest.mark.parametrize("label", ["c", "c mended"])
-def test_once_it_is_taken_in_nobody_says_so(cup: Path, label: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bot_that_has_entered_is_not_reported_as_left_out(
+    cup: Path, label: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert 0 == change(cup, "add", "c", "--no-check", f"--label={label}").exit_code
     found = playing(cup)
     assert [] == attempts_text(found)

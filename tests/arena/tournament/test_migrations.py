@@ -30,7 +30,7 @@ def copied(tmp_path: Path) -> Callable[[int], Path]:
 
 
 def made_of(path: Path) -> tuple[Any, ...]:
-    """A file's marks, and its tables."""
+    """Return a file's marks and its tables."""
     with closing(sqlite3.connect(path)) as book:
         marks = [book.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")]
         return *marks, set(book.execute("SELECT type, name, sql FROM sqlite_master"))

@@ -48,7 +48,7 @@ class Badly(AtOnce):
 
 
 def told(folder: Path, play: AtOnce, table: str = "", text: str = TEXT) -> list[Notice]:
-    """The notices of a tournament that is played to its end, or to where it stops."""
+    """Return the notices of a tournament that is played to its end, or until it stops."""
     found: list[Notice] = []
     try:
         play_cup(_file(folder, table, text), play, notify=found.append)
@@ -74,7 +74,7 @@ def test_the_end_is_told_once(tmp_path: Path) -> None:
     assert [] == told(tmp_path, AtOnce())
 
 
-def test_a_bot_that_fails_is_told_of_after_so_many_matches_and_when_they_have_doubled(tmp_path: Path) -> None:
+def test_a_failing_bot_is_reported_after_a_number_of_matches_and_each_time_it_doubles(tmp_path: Path) -> None:
     found = told(tmp_path, Badly(crashes="mist_hunter"), "[notices]\nfailing_after = 2\n")
     assert [2, 4, 8] == [one.count for one in found if one.event == "failing"]
     assert (
@@ -97,7 +97,7 @@ def test_failures_before_a_stop_still_count(tmp_path: Path) -> None:
     assert [2, 4, 8] == counts
 
 
-def test_a_second_arena_that_is_refused_tells_nobody(tmp_path: Path) -> None:
+def test_a_second_arena_that_is_refused_sends_no_notice(tmp_path: Path) -> None:
     """The first one plays on."""
     with held(tmp_path / "runs/cup"):
         assert [] == told(tmp_path, AtOnce())
@@ -135,7 +135,7 @@ def test_a_series_of_void_blocks_ends_with_a_match_that_is_not(tmp_path: Path) -
         (WrongUse("seed was 815, is 4711"), "cup: stopped: the arena's last line says why"),
     ],
 )
-def test_a_stop_is_told_of_with_its_cause(tmp_path: Path, failure: Exception, said: str) -> None:
+def test_a_notice_of_a_stop_names_the_cause(tmp_path: Path, failure: Exception, said: str) -> None:
     assert [("stopped", said)] == texts(told(tmp_path, AtOnce(fails_after=3, failure=failure)))
 
 
@@ -145,7 +145,7 @@ def test_terms_that_have_changed_are_told_of_without_the_seed(tmp_path: Path) ->
     assert [("stopped", "cup: stopped: the arena's last line says why")] == texts(found)
 
 
-def test_only_what_is_asked_for_is_told(tmp_path: Path) -> None:
+def test_only_the_chosen_events_are_sent(tmp_path: Path) -> None:
     table = '[notices]\nevents = ["stopped"]\nfailing_after = 1\n'
     assert [] == told(tmp_path, Badly(crashes="mist_hunter"), table)
 

@@ -105,7 +105,7 @@ def test_another_key_in_the_same_file_is_no_longer_what_was_begun(file: Path) ->
         playing(file, AtOnce())
 
 
-def test_how_long_bots_are_waited_for_may_change_and_what_they_are_credited_may_not(file: Path) -> None:
+def test_the_wait_for_bots_may_change_and_their_credit_may_not(file: Path) -> None:
     playing(file, AtOnce())
     file.write_text(f"{TEXT}[remote]\nwait = 5\n")
     playing(file, AtOnce())

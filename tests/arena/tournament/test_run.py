@@ -129,14 +129,14 @@ def test_files_of_the_arena_that_changed_are_named_a_few_of_them(
     )
 
 
-def test_how_many_matches_run_at_once_may_change(file: Path) -> None:
+def test_the_number_of_simultaneous_matches_may_change(file: Path) -> None:
     first = play_cup(file)
     file.write_text(TEXT + "concurrency = 1\n")
     again = play_cup(file)
     assert (first.contest, first.digest) == (again.contest, again.digest)
 
 
-def test_fresh_begins_anew_and_keeps_the_earlier_results_aside(
+def test_fresh_starts_again_and_sets_the_earlier_results_aside(
     file: Path, capsys: pytest.CaptureFixture[str], open_ledger: OpenLedger
 ) -> None:
     play_cup(file)
@@ -181,7 +181,7 @@ def test_fresh_is_refused_before_anything_is_moved_where_there_is_no_sandbox(
     assert before == sorted((file.parent / "runs/cup").iterdir())
 
 
-def test_how_much_there_is_to_play_and_its_isolation_are_said(
+def test_the_number_of_matches_and_the_isolation_are_printed(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     play_cup(file)
@@ -190,7 +190,7 @@ def test_how_much_there_is_to_play_and_its_isolation_are_said(
     assert f"{MATCHES} matches ({MATCHES} of them played before), isolation" in capsys.readouterr().err
 
 
-def test_where_bots_are_kept_that_is_said(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_kept_bots_are_named(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file.write_text(file.read_text() + '\n[policy]\nprocesses = "kept"\n')
     play_cup(file)
     assert "bots kept from match to match: " in capsys.readouterr().err

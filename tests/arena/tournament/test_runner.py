@@ -36,7 +36,7 @@ AnswerT = TypeVar("AnswerT")
 
 
 async def at_once(call: Callable[[], AnswerT]) -> AnswerT:
-    """Writes without a thread: a virtual clock does not wait for one."""
+    """Write without a thread: a virtual clock does not wait for one."""
     return call()
 
 
@@ -246,7 +246,7 @@ async def test_with_a_void_attempt_its_whole_block_is_played_again_even_what_is_
     assert expected == table(ledger)
 
 
-async def test_a_match_whose_worker_is_gone_is_played_again_and_it_is_nobodys_fault(
+async def test_a_match_of_a_lost_worker_is_played_again_without_any_bots_fault(
     tmp_path: Path, autojump_clock: object, open_ledger: OpenLedger
 ) -> None:
     expected = await undisturbed(tmp_path)

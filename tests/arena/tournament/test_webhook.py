@@ -98,7 +98,7 @@ def silent(_line: socket.socket, _number: int) -> None:
 
 
 def sent(url: str, *, wait: Callable[[], bool] = lambda: True) -> None:
-    """Sends a notice, and goes on once `wait` is true."""
+    """Send a notice, and continue once `wait` is true."""
     with open_notices(url) as tell:
         tell(NOTICE)
         until(wait)
@@ -143,7 +143,7 @@ def test_a_server_that_fails_is_tried_again(
         (answers(b""), 4, "cannot be reached (RemoteProtocolError)"),
     ],
 )
-def test_a_notice_that_is_lost_is_told_of_without_the_secret(
+def test_a_lost_notice_is_reported_without_the_secret(
     *,
     served: Callable[[Behave], Server],
     behave: Behave,
@@ -212,7 +212,9 @@ def test_a_server_that_does_not_come_to_an_end_is_given_up(
     assert "notices: 127.0.0.1: does not answer in 0 s: lost a notice (void)\n" == capsys.readouterr().err
 
 
-def test_nobody_listens_there(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_notices_to_a_closed_port_are_reported_as_lost(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(notices, "SOON", 30.0)  # A busy machine may take more than a second.
     with socket.socket() as unheard:
         unheard.bind(("127.0.0.1", 0))  # Does not listen, and no other program can take the port.

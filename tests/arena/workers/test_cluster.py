@@ -71,7 +71,7 @@ class Client:
         self.dismissed.append(argument)
 
     def drop(self) -> None:
-        """It is gone anyway."""
+        """Do nothing: the connection is gone."""
 
     def close(self) -> None:
         self.closed = True
@@ -96,7 +96,7 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Asked:
 
 
 async def opened(monkeypatch: pytest.MonkeyPatch, client: Client, asked: Asked) -> list[int]:
-    """The slots of those who are let play."""
+    """Return the slots of the workers that may play."""
 
     async def connected(_: str) -> Client:
         return client
@@ -344,7 +344,7 @@ class Cut:
         raise self._error
 
     def cancel(self) -> None:
-        """It is over."""
+        """Do nothing: the task is over."""
 
 
 class Line:

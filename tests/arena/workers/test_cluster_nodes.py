@@ -91,7 +91,7 @@ def processes(monkeypatch: pytest.MonkeyPatch) -> Iterator[Process]:
 
 
 def ordered(match: str = "m") -> Order:
-    """An order as it comes from the arena: a node gives it a number of its own."""
+    """Return an order as it comes from the arena: a node numbers it itself."""
     return order(0, Plan(match=match, game="g", variant="v", seed=0), ["a", "b"], Path("m.jsonl"))
 
 

@@ -53,7 +53,7 @@ def node(monkeypatch: pytest.MonkeyPatch) -> Node:
 
 @pytest.fixture
 def ordered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ordered:
-    """A match of a bot that is here."""
+    """Return a match of a bot that is stored here."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     folder = tmp_path / "bot"
     folder.mkdir()
@@ -72,7 +72,7 @@ def test_a_transcript_comes_back_and_nothing_of_it_stays(ordered: Ordered, node:
     assert [False] == [folder.exists() for folder in node.folders]
 
 
-def test_where_there_is_a_store_it_goes_there_and_does_not_come_back(
+def test_a_transcript_goes_to_the_store_if_there_is_one_and_is_not_returned(
     ordered: Ordered, node: Node, tmp_path: Path
 ) -> None:
     words = tasks.play(encoded(replace(ordered, store="memory://cluster/cup")))

@@ -47,7 +47,7 @@ def test_the_first_build_that_fails_ends_it_and_says_what_the_build_said(
     assert ["building bad", "  first line", "  no compiler"] == capsys.readouterr().err.splitlines()
 
 
-def test_where_builds_may_fail_each_bot_keeps_its_place_and_each_failure_its_bots(
+def test_each_bot_has_its_place_and_each_failed_build_its_bots(
     bots: tuple[BotFolder, BotFolder],
 ) -> None:
     good, bad = bots
@@ -71,7 +71,7 @@ def test_a_failed_build_is_that_of_its_entrant_also_beside_bots_of_other_machine
 
 
 @pytest.mark.parametrize(("concurrency", "workers"), [(2, None), (None, 1), (2, 1)])
-def test_how_many_matches_a_clusters_worker_plays_is_not_said_here(
+def test_the_number_of_matches_cannot_be_set_for_a_cluster(
     bots: tuple[BotFolder, BotFolder], concurrency: int | None, workers: int | None
 ) -> None:
     with pytest.raises(

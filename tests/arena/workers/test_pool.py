@@ -67,7 +67,7 @@ async def test_a_worker_that_joins_while_another_ones_bots_are_ended_is_spared(
         (-99, "killed by signal 99"),
     ],
 )
-def test_how_a_worker_ended_is_told_in_words(code: int, words: str) -> None:
+def test_the_end_of_a_worker_is_described_in_words(code: int, words: str) -> None:
     assert words == pool.ending(code)
 
 
@@ -104,7 +104,7 @@ def descriptors() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
-async def test_a_worker_plays_what_it_is_given_meanwhile_and_is_let_end_in_order(tmp_path: Path) -> None:
+async def test_a_worker_plays_later_orders_too_and_ends_in_order(tmp_path: Path) -> None:
     """Both matches are played at once, or neither. Nothing of the worker is left: neither it nor a descriptor."""
     command = (sys.executable, "-c", PLAYS.format(folder=str(tmp_path)))
     played: list[str] = []

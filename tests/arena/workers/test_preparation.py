@@ -19,7 +19,7 @@ from referee.sandbox import Isolation, walls
 def demanded(
     bot: BotFolder | None = None, isolation: Isolation = "strict", *, seats: int = 2, at_once: int = 1
 ) -> str:
-    """What is said against so many matches at once; empty: nothing."""
+    """Return the error for so many simultaneous matches, or "" if there is none."""
     try:
         demand_room([bot or find_bot("mist_random")], isolation, seats=seats, shares=[at_once])
     except MachineCannot as error:
@@ -78,7 +78,7 @@ def test_a_bound_of_the_arena_s_own_that_would_bind_bots_is_named(
     assert said in demanded()
 
 
-def test_where_no_folder_for_temporary_files_can_be_written_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_folder_for_temporary_files_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     def none() -> str:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
 

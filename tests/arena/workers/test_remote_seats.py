@@ -138,7 +138,7 @@ async def test_a_bot_that_is_away_for_too_long_is_not_waited_for(
     ]
 
 
-async def test_how_long_a_match_still_waits_is_said_up_to_the_last_second(
+async def test_the_remaining_wait_of_a_match_is_shown_up_to_the_last_second(
     lobby: StandInLobby, autojump_clock: object, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A bot whose match lasted longer than its line did is missed when that match is over."""
@@ -184,7 +184,7 @@ async def test_bots_are_dismissed_when_the_tournament_is_over_and_not_when_it_st
     assert [over] * 3 == [any(b"dismissed" in said for said in line.said) for line in lobby.lines.values()]
 
 
-async def test_bots_of_a_seasons_other_groups_stay_and_nobody_waits_for_them(
+async def test_bots_of_a_seasons_other_groups_stay_and_are_not_waited_for(
     lobby: StandInLobby, autojump_clock: object, capsys: pytest.CaptureFixture[str]
 ) -> None:
     hosting = Hosting(Address("127.0.0.1", 0), new_pair(), WAIT)
@@ -204,7 +204,7 @@ OUTCOME = Outcome(ranking=((1,), (0, 2)), winners=(1,), eliminated=None, scores=
 
 
 def result_of_three(outcome: Outcome | None, void: str | None) -> AttemptResult:
-    """A match of three; seat 2's bot ended before it was over."""
+    """Return a match of three in which seat 2's bot ended early."""
     return AttemptResult(
         match="cup-0-0",
         outcome=outcome,

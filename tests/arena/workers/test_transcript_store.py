@@ -55,7 +55,7 @@ def test_a_url_that_is_no_store_is_named() -> None:
         Store("nowhere://x")
 
 
-def test_where_it_cannot_be_written_it_stays(transcript: Path, tmp_path: Path) -> None:
+def test_a_transcript_stays_if_the_store_cannot_be_written(transcript: Path, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(TranscriptError, match=r"/file/.*: (NotADirectory|FileExists)Error"):
         Store(f"file://{tmp_path}/file").move(transcript)

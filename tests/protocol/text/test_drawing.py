@@ -139,7 +139,7 @@ def test_after_the_reveal_everyone_sees_the_whole_board() -> None:
     assert (1, 3) == (text.count("|O"), text.count("|X"))
 
 
-def test_before_the_first_player_is_known_that_is_said() -> None:
+def test_the_drawing_names_that_the_first_player_is_unknown() -> None:
     game, _ = table(options=b"{}")
     assert board(game.game.view(game.state, 1)).plain.startswith("before the first turn (as seat 1, X)\n")
 

@@ -206,7 +206,7 @@ def test_the_effect_of_an_action_is_said_before_it_is_submitted(
 
 
 @pytest.mark.parametrize(("game", "window"), WINDOWS)
-def test_each_window_says_what_happens_where_no_default_is_told(game: str, window: str) -> None:
+def test_each_window_describes_its_effect_without_a_submission(game: str, window: str) -> None:
     if window == "first":
         assert "first 1" == registry.say_default(game, window, {"first": 1})
     else:

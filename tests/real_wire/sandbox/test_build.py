@@ -204,7 +204,7 @@ def test_text_that_its_processes_write_to_a_pipe_is_at_most_output(tmp_path: Pat
 
 
 @both
-def test_nothing_of_it_runs_on_that_could_change_the_result(tmp_path: Path, isolation: Isolation) -> None:
+def test_no_process_of_it_continues_and_could_change_the_result(tmp_path: Path, isolation: Isolation) -> None:
     """Neither what it leaves in the background, nor what has left its session for that."""
     mark = f"6{os.getpid()}"
     left = f"{MAKES}sleep {mark} &\nsetsid sleep {mark} &\n(setsid sh -c 'sleep {mark} & sleep {mark}' &)\n"

@@ -341,14 +341,14 @@ class TestNoSandbox:
         why = f"{said} within 0.0001 s: this machine is too busy or too slow"
         await lab.refused(lab.bot("pass"), why, isolation)
 
-    def test_where_bubblewrap_is_missing_the_error_says_how_to_get_it(
+    def test_the_error_about_missing_bubblewrap_names_the_remedy(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("PATH", str(tmp_path))
         with pytest.raises(sandbox.SandboxError, match=r"bwrap is not installed; .*apt install bubblewrap"):
             sandbox.find_isolation()
 
-    def test_where_bubblewrap_fails_the_error_says_why_and_what_may_help(
+    def test_the_error_about_failed_bubblewrap_names_cause_and_remedy(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         for name in ("bwrap", "setpriv"):

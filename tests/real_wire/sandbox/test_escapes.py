@@ -211,7 +211,7 @@ def test_strict_promises_all_and_standard_all_but_system_calls_and_sums_over_pro
     assert set(LAYERS) >= ONLY_STRICT
 
 
-def test_where_standard_has_a_filter_of_system_calls_it_promises_what_that_holds() -> None:
+def test_standard_with_a_filter_of_system_calls_promises_the_filters_walls() -> None:
     calls = {each.name for each in IN_ORDER if each.layer == "system-call filter"}
     assert calls == guaranteed("standard", has_filter=True) - guaranteed("standard", has_filter=False)
     assert set() == guaranteed("none", has_filter=True)
@@ -251,7 +251,7 @@ async def not_in_force() -> set[str]:
         (("--unshare-cgroup-try",), "control group namespace"),
     ],
 )
-async def test_a_wall_that_is_left_out_is_told(
+async def test_a_wall_that_is_left_out_is_reported(
     words: tuple[str, ...], layer: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def without(*given: object) -> list[str]:
@@ -266,7 +266,7 @@ async def test_a_wall_that_is_left_out_is_told(
 
 
 @pytest.mark.usefixtures("sandboxed")
-async def test_walls_that_the_machine_lacks_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_walls_that_the_machine_lacks_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     lacking = SandboxWalls(no_filter="it is not there", no_groups="there are none")
     monkeypatch.setattr("referee.sandbox.bwrap.find_layers", lambda: lacking)
     monkeypatch.setattr("referee.sandbox.host_machine.landlock_version", lambda: 0)
@@ -392,7 +392,7 @@ def test_a_machine_without_ipv6_is_examined_too(monkeypatch: pytest.MonkeyPatch)
             assert "::1" not in hosts
 
 
-async def test_nothing_of_an_examination_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_examination_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     # A socket's path is short.
     with TemporaryDirectory(dir="/tmp") as folder:

@@ -40,7 +40,7 @@ async def settled(lab: Lab, how: How) -> tuple[int, set[Path]]:
     return left_over()
 
 
-async def test_a_bot_of_which_nobody_gets_hold_is_ended_when_its_match_is_given_up(
+async def test_a_bot_that_was_never_handed_over_is_ended_with_its_match(
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its end raised what had run out, and told nobody that it was over: who waited for that waited for ever."""
@@ -122,7 +122,7 @@ def _command(pid: int) -> list[bytes]:
     return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
 
 
-async def test_where_the_starter_may_open_no_more_files_it_says_so_and_lives_on(lab: Lab) -> None:
+async def test_a_starter_without_descriptors_reports_it_and_continues(lab: Lab) -> None:
     """Descriptors that do not fit are dropped by the kernel: without those of its groups a bot had no bounds."""
     await settled(lab, "warm")
     starter, outcomes = prefork._living_starter(), set[str]()

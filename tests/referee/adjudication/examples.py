@@ -11,10 +11,10 @@ SCENARIOS = Path(__file__).parent / "scenarios"
 
 
 def examples(game: str) -> list[Any]:
-    """A game's."""
+    """Return the examples of a game."""
     return [json.loads(line) for line in (SCENARIOS / f"{game}.jsonl").read_bytes().splitlines()]
 
 
 def judged(scenario: Any) -> Any:
-    """The result, as `arena adjudicate` gives it."""
+    """Return the result, as `arena adjudicate` prints it."""
     return json.loads(adjudicate_line(json.dumps(scenario).encode()))

@@ -12,14 +12,14 @@ from pathlib import Path
 
 
 def git(repository: Path, *arguments: str) -> str:
-    """What git prints, as the repository's author has it."""
+    """Return the output of git, run as the repository's author."""
     identity = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "protocol.file.allow=always"]
     words = ["git", "-C", str(repository), *identity, *arguments]
     return subprocess.run(words, check=True, capture_output=True, text=True).stdout.strip()  # noqa: S603
 
 
 def _program(repository: Path, command: str) -> str:
-    """A program that runs the command."""
+    """Return a program that runs the command."""
     program = repository / "program"
     program.write_text(f"#!/bin/sh\n{command}\nexit 1\n")
     program.chmod(0o755)
@@ -27,7 +27,7 @@ def _program(repository: Path, command: str) -> str:
 
 
 def _object(repository: Path, kind: str, content: bytes) -> str:
-    """Writes a loose object; its name."""
+    """Write a loose object; return its name."""
     words = b"%s %d\0%s" % (kind.encode(), len(content), content)
     name = sha1(words).hexdigest()  # noqa: S324 - git's own
     file = repository / ".git" / "objects" / name[:2] / name[2:]

@@ -31,7 +31,7 @@ def copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def header(name: str, kind: str = "f", size: int = 0, **more: object) -> bytes:
-    """A member's header as it is packed."""
+    """Return a member's header as it is packed."""
     text = msgspec.json.encode({"name": name, "kind": kind, "size": size, **more})
     return len(text).to_bytes(4) + text
 
@@ -41,7 +41,7 @@ def link(name: str, target: bytes) -> bytes:
 
 
 def packed(*pieces: bytes) -> bytes:
-    """These, with an end, in the packed form."""
+    """Return these pieces with an end, in the packed form."""
     return zlib.compress(b"".join(pieces) + bytes(4))
 
 

@@ -57,7 +57,7 @@ def test_refused_is_a_folder_of_which(tmp_path: Path, spoil: Callable[[Path], ob
     assert str(refused.value).endswith("set XDG_CACHE_HOME to a folder of your own")
 
 
-def test_a_sticky_folder_above_lets_nobody_replace_it(tmp_path: Path) -> None:
+def test_no_other_user_can_replace_it_below_a_sticky_folder(tmp_path: Path) -> None:
     tmp_path.chmod(0o1777)
     private(tmp_path / "cache")
 

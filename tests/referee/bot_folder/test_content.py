@@ -261,7 +261,7 @@ class TestCopy:
         os.chown(folder / "bot.py", 12_345, 12_345)
         assert before == content_hash(folder)
 
-    def test_its_files_are_for_all_to_read_and_for_nobody_to_write(self, folder: Path) -> None:
+    def test_all_users_may_read_its_files_and_none_may_write_them(self, folder: Path) -> None:
         (folder / "bot.py").chmod(0o4711)
         (folder / "bot.toml").chmod(0o600)
         bot = find_bot(str(folder))
@@ -275,7 +275,7 @@ class TestCopy:
         assert made.st_ino == find_bot(str(folder)).folder.stat().st_ino
 
     @pytest.mark.parametrize("harm", ["change", "add", "remove", "hide", "executable"])
-    def test_one_that_was_harmed_is_made_anew(self, folder: Path, harm: str) -> None:
+    def test_a_damaged_copy_is_made_again(self, folder: Path, harm: str) -> None:
         bot = find_bot(str(folder))
         program = bot.folder / "bot.py"
         match harm:

@@ -33,7 +33,7 @@ def make(folder: Path, **changes: str) -> Path:
 
 
 def complaint(folder: Path) -> str:
-    """What is said about a folder, without the path of the folder's parent."""
+    """Return the error for a folder, without the path of its parent."""
     with pytest.raises(BotFolderError) as caught:
         read_bot(folder, given="a")
     text = str(caught.value)

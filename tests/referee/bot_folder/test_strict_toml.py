@@ -62,7 +62,7 @@ class Outer(Struct, forbid_unknown_fields=True):
 
 
 def complaint(folder: Path, text: str) -> str:
-    """What is said about a file, without the folder's own name."""
+    """Return the error for a file, without its folder."""
     file = folder / "x.toml"
     file.write_text(text)
     with pytest.raises(TomlError) as caught:

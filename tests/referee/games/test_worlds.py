@@ -102,7 +102,7 @@ def test_a_world_shows_the_seat_what_it_was_shown(name: str, variant: str, seed:
 
 
 @pytest.mark.parametrize(("name", "variant"), DRAWN)
-def test_nothing_is_drawn_of_anothers_view_or_a_spectators(name: str, variant: str) -> None:
+def test_worlds_need_the_seats_own_view(name: str, variant: str) -> None:
     game = GAMES[name]
     table = Table(game, Deal(variant, 3))
     told: list[list[Event]] = [[] for _ in range(table.seats)]
@@ -318,7 +318,7 @@ def test_worlds_of_hive_mind_are_found_where_a_tie_waits_for_the_winner(variant:
 
 
 def anew(world: HiveMindState) -> HiveMindState:
-    """The state to which the rules lead from a world's values, with what its seats submitted."""
+    """Return the state that the rules reach from a world's values with the actions of its seats."""
     game = GAMES["hive-mind"]
     options = game.read_options(world.variant, None)
     state = game.deal(world.variant, options, HiveMindSetup(hives=world.values), MatchRandom(0)).state
@@ -392,7 +392,7 @@ def test_the_rules_lead_to_a_world_of_the_fight(seed: int, *, is_wild: bool) -> 
 
 
 def played_anew(world: FightState) -> FightState:
-    """The state to which the rules lead from a world's setup, with what its seats did and were answered."""
+    """Return the state that the rules reach from a world's setup with the actions and answers of its seats."""
     state = next_round(
         replace(
             world,
@@ -541,7 +541,7 @@ def test_a_world_is_found_where_a_search_symbol_by_symbol_stuck(
     assert decisions < 3 * MOST_DECISIONS
 
 
-def test_runes_of_which_no_frame_is_found_begin_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_search_of_runes_starts_again_if_no_frame_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Symbols were found, and then conditions were drawn so that nothing can have won a later round."""
     rng = Random(0)
     table = Table(GAMES["runes-to-ruins"], Deal("guardians", 0))
@@ -608,7 +608,7 @@ WINDOWS = {"mist": 5, "hive-mind": 2, "pointing": 2, "fight-for-a-name": 5, "run
 
 
 def worlds_of_all_games() -> list[str]:
-    """The first worlds of a seat in a match of each game, as text."""
+    """Return the first worlds of a seat in a match of each game, as text."""
     found = []
     for name, windows in WINDOWS.items():
         game, rng = GAMES[name], Random(3)

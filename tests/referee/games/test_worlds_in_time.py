@@ -26,13 +26,13 @@ def never() -> bool:
 
 
 def at_call(number: int) -> Callable[[], bool]:
-    """True from that call on."""
+    """Return a function that is True from the call with this number on."""
     calls = iter(range(number))
     return lambda: next(calls, None) is None
 
 
 def under_way(name: str) -> tuple[Table, list[list[Event]]]:
-    """A match some windows on, in which something is hidden, and by seat what it was told."""
+    """Return a match after some windows with hidden facts, and the events by seat."""
     table = Table(GAMES[name], Deal(GAMES[name].variants[0].name, 3))
     told = [[each.event for each in table.start if each.seat in (None, seat)] for seat in range(table.seats)]
     for _ in range(4 if name == "mist" else 2):

@@ -25,7 +25,7 @@ PATIENCE = 3_600
 
 
 def whole(played: Played) -> list[AnyRecord]:
-    """The records of its transcript, from header to footer."""
+    """Return the records of a transcript, from header to footer."""
     table = played.match.table
     header = Header(
         format=FORMAT,
@@ -99,7 +99,7 @@ async def asked_of(
     unlimited: bool = False,
     **policy: Any,
 ) -> tuple[Interviewed, Bot]:
-    """What a bot answers in the place of a seat, and its end of the line."""
+    """Return the answers of a bot in the place of a seat, and its end of the line."""
     asked = questions_of(records, seat)
     assert asked is not None
     welcome = asked.welcome

@@ -93,7 +93,7 @@ async def test_every_message_has_the_next_number(autojump_clock: trio.testing.Mo
     assert list(range(len(told))) == [message.n for message in told]
 
 
-async def test_nothing_is_told_of_what_comes_in_before_its_window_closes(
+async def test_submissions_are_not_published_before_their_window_closes(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
     """Submissions, undo, notes and refusals; nor of answers at once."""
@@ -178,7 +178,9 @@ class TestReserve:
         told = [each.reserve_ms for each in of(FeedWindow, played)]
         assert [{"0": 300_000}, {"1": 300_000}, {"0": 290_000}] == told
 
-    async def test_after_a_window_of_several_nobodys_is(self, autojump_clock: trio.testing.MockClock) -> None:
+    async def test_the_reserve_is_secret_after_a_window_of_several_seats(
+        self, autojump_clock: trio.testing.MockClock
+    ) -> None:
         clock = ClockTable(main_ms=1_000, reserve_ms=5_000)
         played = await cups(bidder(0, 0.1), bidder(1, 2), bidder(2, 0.1), clock=clock)
         first, *later = of(FeedWindow, played)
@@ -293,7 +295,7 @@ class TestTheEnd:
         assert (None, "head") == (ended.outcome, ended.head)
         assert b"secret" not in b"".join(fed)
 
-    def test_where_no_transcript_could_be_finished_the_attempt_is_void(self) -> None:
+    def test_an_attempt_without_a_finished_transcript_is_void(self) -> None:
         fed: list[bytes] = []
         feed = self.feed(fed)
         feed.begin()

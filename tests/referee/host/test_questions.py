@@ -25,7 +25,7 @@ def sent_to(played: Played, seat: int) -> list[bytes]:
 
 
 def frames(records: list[AnyRecord], seat: int) -> list[bytes]:
-    """What is sent to a bot that is asked again and says no more than hello."""
+    """Return the frames sent to a bot that answers the questions with hello alone."""
     asked = questions_of(records, seat)
     assert asked is not None
     sent = [encode(asked.welcome), *(bytes(told.frame) for told in asked.told)]

@@ -75,7 +75,7 @@ async def test_an_illegal_answer_is_refused_with_its_reason_and_another_may_be_g
     assert ["illegal", "illegal"] == [one.reason.value for one in bot.all_of(Rejected)]
 
 
-async def test_where_it_gives_none_but_illegal_ones_its_default_stands_and_the_reason_is_told(
+async def test_a_bot_with_only_illegal_answers_gets_the_default_and_the_reason_is_reported(
     autojump_clock: object,
 ) -> None:
     found, _ = await asked(await a_match(), 0, after(1, {"cells": ["Z9"]}))
@@ -294,7 +294,7 @@ async def test_a_silent_bot_is_not_waited_for_longer_where_the_line_tells_late_t
 
 
 def told_of(records: list[AnyRecord], seat: int) -> list[bytes]:
-    """What a seat was sent, but for the answers to its own words."""
+    """Return the messages sent to a seat, without the answers to its own."""
     sent = [bytes(one.frame) for one in records if isinstance(one, Out) and one.seat == seat]
     return [frame for frame in sent if not frame.startswith((b'{"type":"accepted"', b'{"type":"rejected"'))]
 
@@ -345,7 +345,7 @@ async def test_without_a_limit_it_is_told_the_time_that_it_had_and_may_take_any(
 
 
 def own_file(fault: str, seat: int, folder: Path) -> list[AnyRecord]:
-    """The records of a seat's own transcript."""
+    """Return the records of a seat's own transcript."""
     file = folder / "own.jsonl"
     file.write_bytes(b"".join(seat_lines(read_transcript(transcripts.path(fault)), seat)))
     return list(read_transcript(file))

@@ -78,7 +78,7 @@ class Process:
             self.kernel.moved += 1
 
     def block(self, seconds: float) -> None:
-        """Waits for the kernel: only the thread that asked does."""
+        """Wait for the kernel; only the calling thread does."""
         self.kernel.now += seconds
 
 

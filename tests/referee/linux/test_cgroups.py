@@ -286,7 +286,7 @@ def test_a_group_that_is_taken_for_an_abandoned_one_while_it_is_made_is_made_aga
         ),
     ],
 )
-def test_where_a_process_stands_is_read_from_the_kernels_lists(
+def test_the_group_of_a_process_is_read_from_the_kernels_lists(
     mounts: str, groups: str, wanted: list[tuple[int, list[str], str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     texts = {"/proc/self/mountinfo": mounts, "/proc/self/cgroup": groups}

@@ -27,7 +27,7 @@ Program = list[tuple[int, int, int, int]]
 
 
 def decide(program: Program, number: int, machine: int, arguments: tuple[int, ...]) -> tuple[int, int]:
-    """What the kernel does about a call, and after how many instructions."""
+    """Return the kernel's decision about a call, and the number of instructions to it."""
     data = struct.pack("=IIQ6Q", number, machine, 0, *arguments)
     at = value = steps = 0
     while True:

@@ -46,7 +46,7 @@ def test_a_missing_thread_and_missing_memory_are_shortages_although_python_gives
         raise RuntimeError("another")
 
 
-def test_where_something_is_missing_and_what_it_is_for_is_said() -> None:
+def test_the_text_of_a_shortage_names_its_place_and_purpose() -> None:
     error = OSError(errno.ENOSPC, "No space left on device", "/media/x")
     assert "the machine has run out of something: /media/x: No space left on device" == shortage_text(error)
     assert "space is needed in TMPDIR" in shortage_text(OSError(errno.ENOSPC, "No space left on device"))

@@ -99,7 +99,7 @@ def test_a_process_that_is_not_moved_is_not_waited_for_without_end(
     assert "did not move this process into arena-" in refusal()
 
 
-def test_without_systemd_nobody_is_asked(busctl: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_requested_without_systemd(busctl: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(systemd_scope, "IS_RUNNING", busctl.parent / "none")
     assert refusal() == "this machine or container does not run systemd"
 
@@ -119,7 +119,7 @@ def test_without_busctl_the_error_names_it(busctl: Path, monkeypatch: pytest.Mon
         ("/", "", False),
     ],
 )
-def test_where_a_process_runs_says_how_long_it_lives(
+def test_the_group_of_a_process_determines_its_lifetime(
     path: str, service: str, ends: bool, busctl: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(systemd_scope, "_own_path", lambda: path)

@@ -24,7 +24,7 @@ FIXED = ClockTable(main_ms=1_000)
 
 
 def taking(*seconds: float) -> Play:
-    """A bot that answers its n-th window after so many seconds, with a cell of its own."""
+    """Return a bot that answers its n-th window after the n-th number of seconds, with a cell of its own."""
 
     async def script(bot: Bot, window: Opened) -> None:
         await trio.sleep(seconds[window.id])
@@ -34,7 +34,7 @@ def taking(*seconds: float) -> Play:
 
 
 async def timed(clock: ClockTable, bot: Play, turns: int = 1, policy: Policy | None = None) -> Played:
-    """A match of `turns` turns of seat 0's under a clock, against one that answers at once; it is replayed."""
+    """Return a replayed match of `turns` turns of seat 0 under a clock, against a bot that answers at once."""
     options = {"first": 0, "max_turns": 2 * turns - 1}
     variant = "heaven-and-hell"
     played = set_up(2, variant=variant, options=options, clock=clock, policy=policy or Policy())
@@ -151,7 +151,7 @@ class TestSimpleDelay:
     ) -> None:
         assert [expected] == left(await timed(SIMPLE, taking(seconds)))
 
-    async def test_every_window_has_it_anew_and_what_is_not_used_is_lost(self, autojump_clock: object) -> None:
+    async def test_every_window_has_the_whole_delay_and_unused_time_is_lost(self, autojump_clock: object) -> None:
         played = await timed(SIMPLE, taking(2, 0.1, 0.5 - A_MS, 0.5), turns=4)
         assert [(True, 1_500, 0), (False, 100, 0), (False, 499, 0), (True, 500, 0)] == left(played)
 

@@ -33,7 +33,7 @@ def verdicts(clock: SeatClock, ends: int, *, answered: bool = False, withheld: i
 
 
 def processor(main: int, *, used: int, at: int) -> SeatClock:
-    """A clock of processor time, of which so much is used at that reading."""
+    """Return a clock of processor time with this much used at the reading."""
     account = Account()
     account.read(0, 0, 1)
     account.read(at, used, 1)

@@ -10,7 +10,7 @@ PIECES = st.lists(st.tuples(st.integers(0, 50_000), st.integers(0, 3)), max_size
 
 
 def read_after_each(pieces: list[tuple[int, int]]) -> tuple[Account, list[tuple[int, int]]]:
-    """A account, read after each piece; and the true readings, with that of the beginning."""
+    """Return an account that was read after each piece, and the true readings from the start on."""
     account, truth = Account(), [(0, 0)]
     account.read(0, 0, 3)
     for length, cores in pieces:
@@ -49,7 +49,7 @@ def test_time_used_before_the_first_reading_does_not_count_in_the_window() -> No
     assert 0 == account.used(1_000)
 
 
-def test_a_counter_that_began_anew_takes_nothing_back() -> None:
+def test_a_counter_that_restarted_takes_nothing_back() -> None:
     account = Account()
     for at, counter in ((0, 0), (1_000, 900), (2_000, 100), (3_000, 600)):
         account.read(at, counter, 1)

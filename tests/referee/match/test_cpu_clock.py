@@ -26,7 +26,7 @@ LOOK = 0.025
 async def counted(
     clock: ClockTable, cores: Cores, bot: Play, *extra: Any, turns: int = 1, policy: Policy | None = None
 ) -> Played:
-    """A match of `turns` turns of seat 0's, against one that answers at once; it is replayed."""
+    """Return a match of `turns` turns of seat 0, against a bot that answers at once; it is replayed."""
     options = {"first": 0, "max_turns": 2 * turns - 1}
     variant = "heaven-and-hell"
     played = set_up(2, variant=variant, options=options, clock=clock, cpu=cores.read, policy=policy or Policy())
@@ -37,7 +37,7 @@ async def counted(
 
 
 def working(cores: Cores, work: float, sleep: float = 0.0, *, threads: int = 1, action: Any = C3) -> Play:
-    """A bot that works so many seconds of a window, sleeps so many, and submits."""
+    """Return a bot that computes and sleeps for these seconds of a window, and submits."""
 
     async def script(bot: Bot, window: Opened) -> None:
         cores.work(0, threads)

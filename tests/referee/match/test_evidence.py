@@ -58,13 +58,13 @@ def counted(ran: float, waited: float, *, turns: int = 1, is_ready: bool = False
 
 
 def only_judged(played: Played) -> Judged:
-    """Returns the one verdict on seat 0."""
+    """Return the only verdict on seat 0."""
     (judged,) = (each for each in played.records if isinstance(each, Judged) and each.seat == 0)
     return judged
 
 
 def answering_after(seconds: float) -> Play:
-    """A bot that answers its first window after so long, and takes part no more."""
+    """Return a bot that answers its first window after these seconds, and no other."""
 
     async def late(bot: Bot) -> None:
         bot.hello()
@@ -328,7 +328,7 @@ async def test_a_game_that_is_over_is_not_forfeited_while_its_last_evidence_is_a
     assert Conduct.DISCONNECTED is ended.conduct[0]
 
 
-async def test_nothing_is_written_after_the_end_if_several_are_to_be_judged_at_it(autojump_clock: object) -> None:
+async def test_no_record_follows_the_end_if_several_seats_are_judged_at_it(autojump_clock: object) -> None:
     played = set_up(
         2,
         game=Cups(),
@@ -348,7 +348,7 @@ async def test_nothing_is_written_after_the_end_if_several_are_to_be_judged_at_i
     assert isinstance(played.records[-1], Ended)
 
 
-async def test_an_attempt_that_is_declared_void_keeps_its_reason_and_nobody_is_judged_any_more(
+async def test_a_void_attempt_keeps_its_reason_and_no_seat_is_judged_any_more(
     autojump_clock: object,
 ) -> None:
     """Evidence of a missed window is known by then, and waits for a late submission. It blames the host."""

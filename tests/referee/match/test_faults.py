@@ -43,7 +43,7 @@ def faults(bot: Bot) -> list[Fault]:
 
 
 def saying(*frames: bytes) -> Play:
-    """A bot that says these raw frames at its first window, then a good move at each."""
+    """Return a bot that sends these raw frames in its first window, then a good move in each."""
 
     async def script(bot: Bot, window: Opened) -> None:
         if window.id == 0:

@@ -23,7 +23,7 @@ SUBMIT = b'{"type":"submit","window":0,"action":{"cells":["C3"]}}'
 
 
 def bridged(*at_window: bytes, waits: float = 0.0) -> Play:
-    """A program that writes these lines at each window, `waits` seconds after it opened."""
+    """Return a program that writes these lines in each window, `waits` seconds after it opened."""
 
     async def run(bot: Bot) -> None:
         bot.say(Hello(token=bot.token, name="test", version="1", protocol=PROTOCOL, bridged=True))
@@ -43,7 +43,7 @@ def bridged(*at_window: bytes, waits: float = 0.0) -> Play:
 async def ended(
     *players: Play, leaves: dict[int, tuple[float, int]], policy: Policy = FORFEIT, turns: int = 6
 ) -> Played:
-    """A match in which the processes of some seats end: after so many seconds, with that code."""
+    """Return a match in which processes of some seats end after these seconds, with these codes."""
     played = set_up(2, options={"first": 0, "max_turns": turns}, policy=policy)
 
     def leaving(seat: int) -> Callable[[], object]:
@@ -257,7 +257,9 @@ class TestFlush:
         found.after_end(5)
         assert 0 == found.at_end
 
-    async def test_in_a_match_that_it_left_it_is_said(self, autojump_clock: object) -> None:
+    async def test_late_answers_in_a_match_that_the_program_left_are_reported(
+        self, autojump_clock: object
+    ) -> None:
         async def buffered(bot: Bot) -> None:
             bot.say(Hello(token=bot.token, name="test", version="1", protocol=PROTOCOL, bridged=True))
             windows = [(await bot.hear_a(Opened)).id for _ in range(3)]

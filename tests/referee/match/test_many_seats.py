@@ -22,7 +22,7 @@ async def cups(players: Sequence[Play], policy: Policy = RULES) -> Played:
 
 
 def acting(*, bid: int = 1, bid_at: float = 0.1, look_at: float = 0.1, guess_at: float = 0.1, **say: Any) -> Play:
-    """A bot that bids, looks under cup 0 and guesses 5, each so many seconds after its window opened."""
+    """Return a bot that bids, looks under cup 0 and guesses 5, each these seconds after its window opened."""
     moves = {
         "bid": (bid_at, {"amount": bid}),
         "look": (look_at, {"cup": 0}),
@@ -75,7 +75,7 @@ async def test_a_seat_settled_at_the_end_of_main_time_cannot_change_its_action_i
     assert [Refusal.LATE] == [rejected.reason for rejected in played.bots[0].all_of(Rejected)]
 
 
-async def test_nobody_is_told_who_has_submitted(autojump_clock: object) -> None:
+async def test_no_seat_learns_which_seats_have_submitted(autojump_clock: object) -> None:
     """Until a window closes, what others send, and whether they send, changes nothing a seat hears."""
 
     def until_closed(played: Played) -> list[bytes]:

@@ -13,7 +13,7 @@ OPTIONS = {"first": 0, "max_turns": 4}
 
 
 def thinks(seconds: float, *, final: bool = True) -> Play:
-    """A bot that submits what the default would be, after so long."""
+    """Return a bot that submits the default after these seconds."""
 
     async def script(bot: Bot, window: Opened) -> None:
         await trio.sleep(seconds)
@@ -42,7 +42,7 @@ class Observed:
             self.changes.append(change)
 
     def look_at(self, played: Played) -> None:
-        """Notes what is handed to lines of bots that are stopped."""
+        """Note the frames handed to lines of frozen bots."""
         for seat, bot in enumerate(played.bots):
             send = bot.line.send_burst
 
@@ -75,7 +75,7 @@ async def test_each_runs_in_its_own_windows_alone(autojump_clock: object) -> Non
     assert [True, True] == seen.running
 
 
-async def test_nobody_is_handed_a_window_or_the_end_while_it_rests(autojump_clock: object) -> None:
+async def test_no_bot_receives_a_window_or_the_end_while_frozen(autojump_clock: object) -> None:
     seen, match = observed()
     await play(match, [thinks(2), thinks(3)])
     assert not {Opened.__name__, Over.__name__} & set(seen.sent_while_stopped)

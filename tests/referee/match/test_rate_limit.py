@@ -29,7 +29,7 @@ MP = 12 * (2 + 4 + 12 * 2)
 
 
 def guesses_for(insight: int) -> int:
-    """The first is free, each further one costs one more than the one before."""
+    """Return the number of guesses: the first is free, and each further one costs one more than the last."""
     bought = 0
     while (bought + 1) * (bought + 2) // 2 <= insight:
         bought += 1

@@ -288,7 +288,7 @@ async def test_the_reason_for_a_closed_connection_is_the_cause_of_later_defaults
     assert {(0, REASON, "")} == {(each.seat, each.closed, each.frame) for each in recorded}
 
 
-def test_a_closed_connection_of_a_bot_that_stays_is_said() -> None:
+def test_a_closed_connection_of_a_bot_that_stays_is_reported() -> None:
     report = SeatReport(closed_for=REASON, unanswered=2)
     assert [f"its connection was closed: {REASON}", "2 of 2 windows unanswered"] == sentences(
         report, windows=2, refused=0

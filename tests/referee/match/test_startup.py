@@ -28,7 +28,7 @@ IDLE = counted(0, 0)
 
 
 def match(reading: Reading = IDLE, *, behind: float = 0.0, **policy: Any) -> Played:
-    """A match of Mist whose bots have 4 s to start.
+    """Return a match of Mist whose bots have 4 s to start.
 
     Seat 0's counters show this, but for the beginning, and the loop was that much behind.
     """
@@ -48,7 +48,7 @@ def ended(played: Played) -> Ended:
 
 
 def hello_after(seconds: float) -> Play:
-    """A bot that takes so long to start, and then says no more."""
+    """Return a bot that takes these seconds to start, and then sends nothing more."""
 
     async def slow(bot: Bot) -> None:
         await trio.sleep(seconds)
@@ -105,7 +105,7 @@ async def test_there_is_an_end_to_it_that_is_not_the_bots_fault(autojump_clock: 
     assert isinstance(played.records[-1], Ended)
 
 
-async def test_nothing_follows_it_if_others_are_silent_too(autojump_clock: object) -> None:
+async def test_no_forfeit_follows_if_others_are_silent_too(autojump_clock: object) -> None:
     played = match()
     for seat in (0, 1):
         played.host.starting(seat)
@@ -243,7 +243,7 @@ WHOLE = 4 * SECOND
 
 
 def used_up(*, behind: int = 0, withheld: int = 0, taken: int = 0) -> Used:
-    """What was taken of a start that has run out."""
+    """Return the measurement of a start that has run out."""
     return Used(
         at=WHOLE,
         seat=0,

@@ -18,7 +18,7 @@ A_MS = 0.001
 
 
 def steps(*moves: tuple[float, object]) -> Play:
-    """A bot that, at each window, submits non-final actions (or undoes: None) at these seconds."""
+    """Return a bot that submits non-final actions (None: an undo) at these seconds of each window."""
 
     async def script(bot: Bot, window: Opened) -> None:
         start = trio.current_time()

@@ -110,7 +110,7 @@ def test_the_time_a_bot_lacked_is_compared_with_the_time_withheld_from_it(
 
 
 def measured(max_turns: int = 4, unexcused: tuple[int, ...] = (), *, first: int = 0, **policy: Any) -> Played:
-    """A match of Mist of which evidence is told: by the test, not by a kernel."""
+    """Return a match of Mist whose evidence comes from the test, not from a kernel."""
     played = set_up(
         2,
         options={"first": first, "max_turns": max_turns},
@@ -259,7 +259,7 @@ async def test_a_bot_that_floods_the_referee_is_excused_by_nothing(autojump_cloc
 
 
 @pytest.mark.parametrize("excuse", ["behind", "withheld"])
-async def test_but_one_that_says_a_little_in_vain_is(autojump_clock: object, excuse: str) -> None:
+async def test_a_bot_with_few_rejected_messages_is_excused(autojump_clock: object, excuse: str) -> None:
     played = measured()
     Kernel(played, **{excuse: 900_000}, taken=FLOOD_US - 1)
     await play(played, [silent, answers])

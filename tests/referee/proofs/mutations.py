@@ -19,7 +19,7 @@ BYTES = (
 
 
 def mutated(value: Any, rng: Random) -> Any:
-    """A copy with something in it changed."""
+    """Return a copy with something in it changed."""
     changed = copy.deepcopy(value)
     places = list(_places(changed))
     holder, key = rng.choice(places) if places else ([changed], 0)
@@ -52,7 +52,7 @@ def _places(value: Any) -> Any:
 
 
 def mutated_bytes(content: bytes, rng: Random) -> bytes:
-    """The same with some bytes flipped, put in, left out, doubled or cut off."""
+    """Return the bytes with some flipped, inserted, removed, doubled or cut off."""
     changed = bytearray(content)
     for _ in range(rng.choice((1, 1, 2, 5))):
         at = rng.randrange(len(changed) + 1)

@@ -29,7 +29,7 @@ from tests.referee.toy import Bid, Cups, CupState, CupView, RoundOver
 
 
 def hidden(state: MistState, seat: int | None) -> int:
-    """The mask of the opponent's pieces; to a spectator, of seat 0's."""
+    """Return the mask of the opponent's pieces; for a spectator, of seat 0's."""
     return state.pieces[0 if seat is None else 1 - seat]
 
 
@@ -45,7 +45,7 @@ def names_a_taken_cell(state: MistState, seat: int, action: object) -> bool:
 
 
 def on_an_empty_cell(state: MistState) -> Turn:
-    """The first cell that is empty in truth."""
+    """Return the first cell that is really empty."""
     return Turn(cells=BOARD.cells(BOARD.all & ~state.pieces[0] & ~state.pieces[1] & ~BOARD.bit["E5"])[:1])
 
 

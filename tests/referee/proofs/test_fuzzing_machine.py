@@ -51,7 +51,7 @@ ELSE = st.one_of(
 
 
 def of_its_window(when: When, act: Submits | Forgoes) -> ScriptStep:
-    """A message of a seat about the window at whose edge it is sent."""
+    """Return a message of a seat about the window at whose edge it is sent."""
     return ScriptStep(when=when, seat=when.seat, act=replace(act, window=when.number))
 
 

@@ -63,7 +63,7 @@ def heard(script: Script) -> tuple[ReceivedMessage, ...]:
 
 
 def windows_seen(messages: Sequence[ReceivedMessage]) -> list[Seen]:
-    """What was heard from each of the watcher's windows to the next, without what is in it."""
+    """Return the messages from each of the watcher's windows to the next, without their contents."""
     starts = [place for place, each in enumerate(messages) if isinstance(each.message, Opened)]
     seen = []
     for start, end in pairwise([*starts, len(messages)]):
@@ -78,7 +78,7 @@ def sizes_apart_from_numbers(seen: Seen) -> Seen:
 
 
 def guessed_right(seen: Sequence[Seen], truth: Sequence[int]) -> float:
-    """The share of the second half's windows that who knows the first half's truth tells rightly."""
+    """Return the share of the second half's windows that can be predicted from the first half's truth."""
     half = len(truth) // 2
     known: dict[Seen, Counter[int]] = defaultdict(Counter)
     for each, ticks in zip(seen[:half], truth[:half], strict=True):

@@ -105,7 +105,7 @@ Thread 0x00007f7db9bd8b80 (most recent call first):
 """
 
 
-def test_where_a_bot_hung_is_its_own_latest_call_in_the_thread_of_the_kit() -> None:
+def test_the_place_of_a_hang_is_the_bots_own_latest_call_in_the_kits_thread() -> None:
     assert "moves.py:4" == stuck_at(HUNG)
     assert "bot.py:7" == stuck_at(HUNG + HUNG.replace("/bot/moves.py", "/bot/bot.py").replace("line 4", "line 7"))
     assert "" == stuck_at(HUNG.replace("/bots/kit/session.py", "/other.py"))

@@ -10,7 +10,7 @@ from referee.sandbox.host_machine import Machine
 
 
 def pairs(words: list[str], option: str) -> list[str]:
-    """What follows each occurrence of an option."""
+    """Return the words that follow each occurrence of an option."""
     return [words[at + 1] for at, word in enumerate(words) if word == option]
 
 

@@ -52,7 +52,7 @@ def test_an_init_that_is_taken_stays(
 
 
 @pytest.mark.parametrize("arrives", [True, False])
-def test_an_init_that_nobody_takes_ends(
+def test_an_unused_init_ends(
     server: Any, init: subprocess.Popen[bytes], ways: tuple[socket.socket, socket.socket], *, arrives: bool
 ) -> None:
     """Also one that could not even be sent."""
@@ -75,7 +75,7 @@ def test_an_init_that_has_ended_already_is_no_error(
     assert not server.offer(ways[1], [descriptor])
 
 
-def test_where_none_could_be_made_this_is_said(server: Any, ways: tuple[socket.socket, socket.socket]) -> None:
+def test_a_failure_to_make_an_init_is_reported(server: Any, ways: tuple[socket.socket, socket.socket]) -> None:
     ours, theirs = ways
     ours.send(b"\n")
     assert server.offer(theirs, [])

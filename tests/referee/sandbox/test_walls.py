@@ -91,7 +91,9 @@ def test_the_setting_that_forbids_them_is_named_with_what_sets_it(
     assert what_forbids().endswith(f"as root: {mend}")
 
 
-def test_root_is_told_of_none_that_binds_only_others(settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bounds_that_bind_only_other_users_are_not_named_to_root(
+    settings: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("os.geteuid", lambda: 0)
     (settings / "kernel/unprivileged_userns_clone").write_text("0\n")
     (settings / "kernel/apparmor_restrict_unprivileged_userns").write_text("1\n")

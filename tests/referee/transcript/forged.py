@@ -19,7 +19,7 @@ Change = Callable[[Lines], object]
 
 
 def taken_apart(content: bytes) -> Lines:
-    """The records of a transcript as plain values, without what chains them."""
+    """Return the records of a transcript as plain values, without the chain."""
     return [
         {key: value for key, value in decode_json(line).items() if key not in ("line", "prev", "seal")}
         for line in content.splitlines()
@@ -27,14 +27,14 @@ def taken_apart(content: bytes) -> Lines:
 
 
 def forged(content: bytes, change: Change) -> bytes:
-    """A transcript in which `change` has changed the records, as if they had been written so."""
+    """Return a transcript in which `change` has changed the records, as if they had been written so."""
     lines = taken_apart(content)
     change(lines)
     return chained([encode(line) for line in lines])
 
 
 def chained(bodies: Iterable[bytes]) -> bytes:
-    """The file of these records, each as JSON: numbered, chained, with the seats' hashes and the seal."""
+    """Return the file of these records, each as JSON: numbered, chained, with the seats' hashes and the seal."""
     *records, footer = bodies
     lines: list[bytes] = []
     prev = NO_LINE
@@ -46,7 +46,7 @@ def chained(bodies: Iterable[bytes]) -> bytes:
 
 
 def with_heads(lines: list[bytes], footer: bytes) -> bytes:
-    """The footer with the hashes of the seats' own transcripts, as far as the lines still have any."""
+    """Return the footer with the hashes of the seats' own transcripts, as far as the lines still have any."""
     try:
         header = _records.decode(lines[0])
         old = decode_json(footer)

@@ -204,7 +204,7 @@ def test_a_finding_names_the_file_too(tmp_path: Path) -> None:
 
 
 def refused_frame(**changed: Any) -> In:
-    """The record of a frame that was too long for one: cut, with the reason for which it was refused."""
+    """Return the record of a frame that was too long: cut, with the reason for its refusal."""
     said: dict[str, Any] = {"at": 1, "seat": 0, "frame": "x" * KEPT_OF_REFUSED, "cut": KEPT_OF_REFUSED + 1}
     return In(**{**said, "refused": "flood", "text": "too many frames", **changed})
 
@@ -285,7 +285,7 @@ def sent(seat: int, message: ServerMessage) -> Out:
 
 
 def written(folder: Path, *records: Out, rest: bytes = b"") -> Path:
-    """A transcript that has got as far as these records."""
+    """Write a transcript that ends with these records, unfinished."""
     path = folder / "match.jsonl"
     part_of(path).write_bytes(b"".join(encode(record) + b"\n" for record in records) + rest)
     return path

@@ -37,7 +37,7 @@ def header(played: Played) -> Header:
 
 
 async def eventful_match() -> list[object]:
-    """A match with every kind of input: pauses, garbage, floods, a reconnect, time-outs, a bot that crashes."""
+    """Return a match with every kind of input: pauses, garbage, floods, a reconnect, time-outs, a crash."""
     played = set_up(2, variant="heaven-and-hell", options={"first": 0, "max_turns": 9}, policy=POLICY)
 
     async def wild(bot: Bot, window: Opened) -> None:
@@ -97,7 +97,7 @@ async def test_any_changed_message_or_window_is_named_by_its_line(autojump_clock
 
 
 async def bulky_match(policy: Policy) -> list[object]:
-    """A match in which a bot says some 300 KB in a window."""
+    """Return a match in which a bot sends some 300 KB in a window."""
 
     async def bulky(bot: Bot, window: Opened) -> None:
         for _ in range(6):

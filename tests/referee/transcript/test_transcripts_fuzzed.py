@@ -47,7 +47,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> list[bytes]:
 
 
 def outcome(path: Path) -> str:
-    """What reading a file comes to; anything else that is raised is the finding."""
+    """Return the result of reading a file; any other error is a finding."""
     try:
         proved(path)
     except (Broken, Differs) as found:

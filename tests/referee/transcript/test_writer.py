@@ -115,7 +115,7 @@ async def test_so_does_one_that_is_cancelled(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["m.jsonl", "m.jsonl.part"])
-async def test_nothing_that_is_there_is_written_over(tmp_path: Path, name: str) -> None:
+async def test_existing_files_are_not_overwritten(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"precious")
     with pytest.raises(TranscriptError, match=f"{name}: .* not written over$"):
         await write(tmp_path / "m.jsonl", match_records())
@@ -123,7 +123,7 @@ async def test_nothing_that_is_there_is_written_over(tmp_path: Path, name: str) 
     assert [name] == names(tmp_path)
 
 
-async def test_nor_is_a_file_that_appeared_meanwhile(tmp_path: Path) -> None:
+async def test_a_file_that_appeared_during_the_match_is_not_overwritten(tmp_path: Path) -> None:
     path = tmp_path / "m.jsonl"
     with pytest.raises(TranscriptError, match="not written over"):
         async with open_transcript(path, header()):

@@ -35,7 +35,7 @@ SALTS = ("00" * 16, "11" * 16)
 
 
 def header() -> Header:
-    """The header of a match of two."""
+    """Return the header of a match of two."""
     return Header(
         format=FORMAT,
         arena="0.1.0",
@@ -59,7 +59,7 @@ def header() -> Header:
 
 
 def seat_time(seat: int, arrived: int | None) -> SeatTime:
-    """A seat's part in a window."""
+    """Return a seat's part in a window."""
     return SeatTime(
         seat=seat,
         opened=1_300,
@@ -73,7 +73,7 @@ def seat_time(seat: int, arrived: int | None) -> SeatTime:
 
 
 def match_records() -> list[Record]:
-    """A short match, with a record of every kind."""
+    """Return a short match, with a record of every kind."""
     outcome = Outcome(ranking=((0,), (1,)), winners=(0,), eliminated=1, scores={"0": 3}, reason="decided")
     return [
         header(),
@@ -99,7 +99,7 @@ def match_records() -> list[Record]:
 
 
 def other_match_records() -> list[Record]:
-    """A match that seat 0 cannot tell from the first: all it was not told is another, and there is more of it."""
+    """Return a longer match that seat 0 cannot distinguish from the first: everything hidden from it differs."""
     later = 5_000_000
     records: list[Record] = []
     for record in match_records():
@@ -129,7 +129,7 @@ def other_match_records() -> list[Record]:
 
 @asynccontextmanager
 async def under_way(path: Path) -> AsyncIterator[Transcript]:
-    """A transcript to which all of `match_records` has been appended, and which has not ended yet."""
+    """Write a transcript with all of `match_records` that has not ended yet."""
     first, *rest = match_records()
     assert isinstance(first, Header)
     async with open_transcript(path, first) as transcript:
@@ -139,7 +139,7 @@ async def under_way(path: Path) -> AsyncIterator[Transcript]:
 
 
 async def write(path: Path, records: Iterable[Record]) -> Transcript:
-    """Writes a finished transcript."""
+    """Write a finished transcript."""
     first, *rest = records
     assert isinstance(first, Header)
     async with open_transcript(path, first) as transcript:
@@ -150,7 +150,7 @@ async def write(path: Path, records: Iterable[Record]) -> Transcript:
 
 
 def plain(line: bytes) -> dict[str, object]:
-    """A line read by another JSON reader."""
+    """Return a line as another JSON reader reads it."""
     read = json.loads(line)
     assert isinstance(read, dict)
     return read

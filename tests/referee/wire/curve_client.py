@@ -20,7 +20,7 @@ def unbox(sealed: bytes, nonce: bytes, of: bytes, by: bytes) -> bytes:
 
 
 def commands(heard: bytes) -> list[bytes]:
-    """The bodies of short frames, one after the other."""
+    """Return the bodies of short frames in order."""
     found = []
     while heard:
         found.append(heard[2 : 2 + heard[1]])

@@ -18,7 +18,7 @@ async def test_arrivals_are_taken_out_in_order() -> None:
     assert not inbox.has_more()
 
 
-async def test_nothing_to_take_out_would_block() -> None:
+async def test_taking_from_an_empty_inbox_would_block() -> None:
     with pytest.raises(trio.WouldBlock):
         Inbox().take()
 

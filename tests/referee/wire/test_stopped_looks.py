@@ -87,7 +87,7 @@ def test_a_stop_does_not_count_as_a_busy_loop(process: Probed) -> None:
     assert 0.0 == process.probe.behind(began)
 
 
-def test_a_stop_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stop_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     process = Probed(monkeypatch, awake=True)
     began = process.probe.now()
     process.look(0.05, takes=8.0)

@@ -31,7 +31,7 @@ def part(body: bytes) -> bytes:
 
 
 def heard(conversation: Conversation, data: bytes, at: float = 0.0) -> list[bytes]:
-    """The messages that become whole by some bytes."""
+    """Return the messages that these bytes complete."""
     conversation.hear(data, at)
     found = []
     while (message := conversation.next()) is not None or conversation.unfinished:

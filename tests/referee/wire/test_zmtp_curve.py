@@ -20,7 +20,7 @@ def host() -> SecureConversation:
 
 
 def heard(conversation: SecureConversation, data: bytes) -> list[bytes]:
-    """The messages that become whole by some bytes."""
+    """Return the messages that these bytes complete."""
     conversation.hear(data, 0.0)
     found = []
     while (message := conversation.next()) is not None:
@@ -29,7 +29,7 @@ def heard(conversation: SecureConversation, data: bytes) -> list[bytes]:
 
 
 def welcomed(client: Client) -> SecureConversation:
-    """A conversation up to its WELCOME."""
+    """Return a conversation up to its WELCOME."""
     conversation = host()
     assert [] == heard(conversation, GREETING + client.hello())
     answer = conversation.answer()

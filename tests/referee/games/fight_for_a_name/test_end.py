@@ -186,7 +186,7 @@ def test_r10_if_justice_does_not_choose_it_is_drawn_from_those_still_tied() -> N
     assert {3, 4} == drawn("Charity:12:3 Justice:11:3", {12: 3, 11: 4}, {})
 
 
-def test_r10_if_nobody_has_justice_it_is_drawn() -> None:
+def test_r10_the_elimination_is_drawn_if_no_seat_has_justice() -> None:
     assert {3, 4} == drawn("Charity:12:3 Courage:11:3", {12: 3, 11: 4})
     assert {2, 3, 4} == drawn("Charity:12:3", {})
 

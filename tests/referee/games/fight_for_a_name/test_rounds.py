@@ -136,7 +136,7 @@ def test_r5_a_seat_that_gave_2_to_another_may_give_it_nothing_in_the_next_round(
 # R4.
 
 
-def test_r4_white_hexes_give_no_strength_and_nobody_holds_them() -> None:
+def test_r4_white_hexes_give_no_strength_and_have_no_holder() -> None:
     table = position({0: player("Start", mp=2)}, white=(12,))
     heard = move(table, s0="N")
     assert {} == heard.event(0, "standing")["strengths"]

@@ -188,7 +188,7 @@ async def test_a_visitor_is_answered_as_soon_as_its_own_submission_is_final_whil
     assert 100 == round(when(match, 1, "pillar_answer") - opened)
 
 
-async def test_nobody_can_tell_how_long_another_took_but_by_the_windows_end(
+async def test_only_the_windows_end_reveals_another_seats_time(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
     match = await played()

@@ -77,7 +77,7 @@ def test_r2_seats_still_tied_all_stand_first_and_win_no_token(variant: str) -> N
 # Tokens.
 
 
-def test_among_equal_feats_fewer_points_on_3s_win_then_fewer_on_2s_then_nobody() -> None:
+def test_equal_feats_are_decided_by_fewer_points_on_3s_then_on_2s_else_no_seat_wins() -> None:
     points = [seat(9, threes=3, twos=2), seat(8, threes=3), seat(7, threes=6), seat(6, threes=3), seat(5)]
     assert 4 == settled(GAUNTLET, points, (2, 2, 2, 2, 2)).feats_winner
     assert 2 == settled(GAUNTLET, points, (2, 2, 3, 2, 2)).feats_winner

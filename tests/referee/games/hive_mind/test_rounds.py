@@ -157,7 +157,7 @@ def test_a_blocker_gains_1_for_each_hex_it_keeps_a_doubler_from_scoring(variant:
 
 
 @VARIANTS
-def test_nobody_blocks_itself_but_doublers_may_block_each_other(variant: str) -> None:
+def test_no_seat_blocks_itself_but_doublers_may_block_each_other(variant: str) -> None:
     assert [0, 0, 0, 0, 0] == blocks(variant, ["ADE", "ADE"], doublers=(0,), blockers=(0,))
     assert [3, 3, 0, 0, 0] == blocks(variant, ["ADE", "ADE"], doublers=(0, 1), blockers=(0, 1))
 
@@ -190,7 +190,7 @@ def test_r4_the_feat_needs_a_placed_shape() -> None:
 
 
 @VARIANTS
-def test_r10_nothing_but_the_reveal_tells_points_or_what_scored(variant: str) -> None:
+def test_r10_only_the_reveal_shows_points_and_scoring_hexes(variant: str) -> None:
     """Two matches whose values differ where nobody looks tell the same until the end, though one scores more."""
     told, scored = [], []
     for values in ("112332112213", "112132132213"):

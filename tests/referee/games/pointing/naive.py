@@ -33,7 +33,7 @@ class NaiveRound:
         return steps
 
     def connected_parts(self) -> list[set[int]]:
-        """Begins with every seat alone and joins two parts for every pointer that is left."""
+        """Start with every seat alone, and join two parts per remaining pointer."""
         parts = [{seat} for seat in self.pointed]
         for one, other in self.left:
             joined = [part for part in parts if one in part or other in part]

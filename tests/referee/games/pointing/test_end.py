@@ -160,7 +160,7 @@ def test_r6_the_vote_comes_before_the_reveal_and_tied_is_told_after_the_third_ma
     assert ["reveal"] == [event["type"] for event in vote(table, {"A": "C"})]
 
 
-def test_r6_votes_are_told_to_nobody() -> None:
+def test_r6_votes_are_not_sent_to_any_seat() -> None:
     """Whoever voted, if the same seat goes all are told the same."""
     told = []
     for votes in ({"A": "C"}, {"B": "C"}, {"A": "C", "B": "C"}):
@@ -185,7 +185,7 @@ def test_r5_a_view_does_not_depend_on_who_else_sits_where(seat: int) -> None:
     assert one == other
 
 
-def test_r6_nobody_is_shown_points_before_the_reveal() -> None:
+def test_r6_no_seat_sees_points_before_the_reveal() -> None:
     """In the window `vote` seat 4 has 1 point more or less, and the others are shown the same."""
     table = after(*["A>B>A"] * 3, seats=5)
     for seat in (0, 4, SPECTATOR):
@@ -193,7 +193,7 @@ def test_r6_nobody_is_shown_points_before_the_reveal() -> None:
         assert ([], None) == (view["rounds"], view["scores"])
 
 
-def test_r6_votes_are_shown_to_nobody_but_their_own_voter() -> None:
+def test_r6_votes_are_shown_to_their_own_voter_only() -> None:
     """And the window may close with other votes to the same end: the others are shown the same."""
     matches = [after(*["A>B>A"] * 3, seats=5) for _ in range(2)]
     vote(matches[0], {"A": "C", "B": "C"})

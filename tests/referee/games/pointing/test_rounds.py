@@ -56,7 +56,7 @@ def test_the_map_of_the_example_shows_the_cut_pointer_at_the_loop_and_at_the_nod
 # A round, step by step.
 
 
-def test_r1_a_seat_that_submits_nothing_points_at_nobody() -> None:
+def test_r1_a_seat_that_submits_nothing_has_no_target() -> None:
     table = start(seats=3)
     close(table, {1: {"target": 2}})
     assert {"0": None, "1": 2, "2": None} == host_view(table)["rounds"][0]["targets"]

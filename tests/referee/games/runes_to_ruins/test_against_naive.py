@@ -90,7 +90,7 @@ def read(table: Table, seat: int, submitted: Any, expected: Json | None) -> Reso
 
 
 def compare(seed: int) -> Counter[str]:
-    """Plays one random match in both; every event, rejection, view and outcome must agree."""
+    """Play one random match in both; compare every event, rejection, view and outcome."""
     rng = Random(f"runes/{seed}")
     options = random_options(rng)
     untidy = rng.choice((0, 0.1, 0.5))

@@ -136,7 +136,7 @@ def clash_of(action: Any) -> dict[str, Any]:
     return {"symbol": list(action.symbol)}
 
 
-def test_a_symbol_that_two_seats_submit_is_invalid_for_everyone_and_all_submit_anew() -> None:
+def test_a_symbol_that_two_seats_submit_is_invalid_for_everyone_and_all_submit_again() -> None:
     table = opening()
     heard = close(table, CLASHING)
     assert [{"type": "resubmit", "attempt": 2}] == heard.public

@@ -77,7 +77,7 @@ def test_a_number_of_thousands_of_digits_is_rejected_like_any_other() -> None:
         start().read(0, b'{"more_votes":true,"votes":{"7":' + b"9" * 6000 + b"}}")
 
 
-def test_r5_nothing_earned_in_a_round_pays_for_it() -> None:
+def test_r5_insight_earned_in_a_round_cannot_pay_for_it() -> None:
     """Being alone with a vision gains 1, after payment."""
     table = start()
     put(table, 0, insight=0)
