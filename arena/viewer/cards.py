@@ -1,4 +1,4 @@
-"""The card of a match: a picture with its title, its bots, their scores and the last board, for links to it."""
+"""The card of a match: a picture with its title, bots, scores or places, and the last board, for links to it."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -7,6 +7,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 from msgspec.json import decode
 
+from arena.quantities import ordinal
 from arena.viewer.pictures import Box, canvas, colour, font_file, place_boards
 from arena.viewer.scripts import Drawing
 from referee.display_text import cut, printable
@@ -118,9 +119,15 @@ def _bots(svg: Element, match: dict[str, Any], scores: Sequence[float | None] | 
     if len(named) <= FEW:
         size, pitch = 48, 92
     level = 350 - pitch * (len(named) + (len(named) < len(order)) - 1) // 2
+    ranked = _rank_by_scores(order, scores)
     for seat in named:
-        won = places[seat] == 1
-        score = _score(scores, seat)
+        place = places[seat]
+        won = place == 1
+        score = ""
+        if ranked:
+            score = _score(scores, seat)
+        elif place is not None:
+            score = ordinal(place)
         taken = _width(score, size, strong=won) + 20 * bool(score)
         _sign(svg, seat, LEFT + size * 0.5, level, size)
         left = LEFT + size * 1.35
@@ -129,6 +136,14 @@ def _bots(svg: Element, match: dict[str, Any], scores: Sequence[float | None] | 
         level += pitch
     if len(named) < len(order):
         _line(svg, f"and {len(order) - len(named)} more", level, 28, x=LEFT + size * 1.35, fill="soft")
+
+
+def _rank_by_scores(order: Sequence[int], scores: Sequence[float | None] | None) -> bool:
+    """Return whether no seat has a higher score than one before it: scores that decide no place would confuse."""
+    if scores is None or len(scores) < len(order):
+        return False
+    shown = [score for seat in order if (score := scores[seat]) is not None]
+    return shown == sorted(shown, reverse=True)
 
 
 def _line(

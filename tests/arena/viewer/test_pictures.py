@@ -12,7 +12,9 @@ import pytest
 from arena.processes import ProcessLostError, SideProcess
 from arena.replay import recording_of
 from arena.viewer import PictureOrder, make_picture, page, page_data, placeholder
+from arena.viewer.cards import card_svg
 from arena.viewer.pictures import PICTURE, SHAPES, PictureAnswer
+from arena.viewer.scripts import Drawing
 from arena.viewer.styles import StyleSheet
 from tests.arena.viewer.matches import HOSTILE, SEATS, written
 
@@ -122,6 +124,20 @@ def make_with(asked: tuple[str, PictureOrder]) -> PictureAnswer:
         if script:
             patch.setattr("arena.viewer.scripts.script_of_drawing", lambda _: f"{page._asset('svg.js')}\n{script}")
         return make_picture(order)
+
+
+@pytest.mark.parametrize(("scores", "shown"), [([6, 1, 4], ["6", "4", "1"]), ([2, 6, 4], ["1st", "2nd", "3rd"])])
+def test_a_card_has_places_where_scores_do_not_decide_them(scores: list[float | None], shown: list[str]) -> None:
+    match = {
+        "title": "Cups",
+        "variant": "plain",
+        "seats": 3,
+        "places": [1, 3, 2],
+        "names": ["anna", "bob", "carl"],
+    }
+    svg, _ = card_svg(msgspec.json.encode(match), Drawing("", "", scores, None), "The cup", [])
+    texts = list(svg.itertext())
+    assert shown == [texts[texts.index(name) + 1] for name in ("anna", "carl", "bob")]
 
 
 def test_a_picture_without_a_board_says_so() -> None:
