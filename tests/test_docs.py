@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from arena.feed.process import MAX_MEMORY_BYTES, MAX_WAITING
-from arena.portal.visit import ACCOUNTS, ADDRESSES, ATTEMPTS, CHANGES, STRANGERS
+from arena.portal.visit import ACCOUNTS, ATTEMPTS, CHANGES, STRANGERS
 from arena.tournament.observers import AGAIN_SECONDS
 from arena.web.connection import HEADER_BYTES, PIECE_BYTES, REQUEST_SECONDS, STUCK_SECONDS
 from arena.web.guard import FORM_BYTES, FORM_SECONDS
@@ -91,7 +91,6 @@ class TestSecurity:
     def test_the_bounds_are_those_of_the_code(self) -> None:
         said = dict(tables(section(page("docs/security.md"), "Bounds"))[0])
         for row, rate in (
-            ("requests of an address", ADDRESSES),
             ("requests without an account of an address", STRANGERS),
             ("requests of an account", ACCOUNTS),
             ("changes of an account", CHANGES),

@@ -6,7 +6,7 @@ from typing import Any
 from starlette.responses import Response
 
 from arena.portal.team import own_submission, submission_log, upload_response
-from arena.portal.uploads import read_upload
+from arena.portal.uploads import read_upload, receive, upload_turn
 from arena.portal.visit import RouteTerms, Visit
 from arena.submissions import ENDED, Place, Submission
 
@@ -45,12 +45,9 @@ async def submit(visit: Visit) -> Response:
     portal, query = visit.portal, visit.request.query_params
     key = visit.request.headers.get("idempotency-key") or None
     await portal.in_thread(lambda: portal.submissions.check(visit.team, key))
-    upload = await read_upload(visit.request, portal.store, portal.competition.terms.upload_mb)
-    receipt = await portal.in_thread(
-        lambda: portal.submissions.receive(
-            visit.account, upload, query.get("filename", "bot"), note=query.get("note", ""), request=key
-        )
-    )
+    with upload_turn(visit):
+        upload = await read_upload(visit.request, portal.store, portal.competition.terms.upload_mb)
+        receipt = await receive(visit, upload, query.get("filename", "bot"), query.get("note", ""), key)
     place = await portal.in_thread(lambda: portal.submissions.place(receipt.submission))
     answer = submission_json(receipt.submission, place) | {
         "repeated": receipt.repeated,

@@ -30,11 +30,12 @@ def show_join(visit: Visit, wrong: str = "", name: str = "") -> Response:
 async def join(visit: Visit) -> Response:
     """Make an account by an invitation, and open a session."""
     portal, form = visit.portal, visit.form
-    portal.rates.spend("attempt", visit.client, ATTEMPTS)
     secret, name = form.get("invitation", "").rpartition("#")[2].strip(), form.get("name", "")
     try:
         account = await portal.in_thread(lambda: portal.accounts.accept(secret, name))
     except AccountError as error:
+        # Only then, so that who guesses shuts out nobody else at the same address.
+        portal.rates.spend("attempt", visit.client, ATTEMPTS)
         return show_join(visit, str(error), name)
     return await let_in(visit, account)
 
@@ -60,10 +61,10 @@ def show_sign_in(visit: Visit, wrong: str = "", status: HTTPStatus = HTTPStatus.
 async def sign_in(visit: Visit) -> Response:
     """Open a session by a key."""
     portal = visit.portal
-    portal.rates.spend("attempt", visit.client, ATTEMPTS)
     key = visit.form.get("key", "").strip()
     found = await portal.in_thread(lambda: portal.accounts.token(key))
     if found is None or found[1].scope != "sign-in":
+        portal.rates.spend("attempt", visit.client, ATTEMPTS)
         return show_sign_in(visit, "This is no valid key for signing in.")
     return await let_in(visit, found[0])
 
@@ -71,8 +72,6 @@ async def sign_in(visit: Visit) -> Response:
 async def let_in(visit: Visit, account: Account) -> Response:
     """Open a session in place of the browser's former one, and lead to the account's first page."""
     portal = visit.portal
-    # Else a class behind one address could not come in within a minute.
-    portal.rates.give_back("attempt", visit.client, ATTEMPTS)
     if former := portal.guard.cookie(visit.request, SESSION):
         await portal.in_thread(lambda: portal.accounts.close_session(former))
     secret = await portal.in_thread(lambda: portal.accounts.open_session(account))

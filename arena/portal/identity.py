@@ -157,15 +157,16 @@ async def come_back(visit: Visit) -> Response:
     """Let a visitor in who has signed in at the provider."""
     portal = visit.portal
     provider = _provider(visit)
-    portal.rates.spend("attempt", visit.client, ATTEMPTS)
     query = visit.request.query_params
     begun = portal.attempts.end(query.get("state", ""), portal.guard.cookie(visit.request, COOKIE))
     if begun is None:
+        portal.rates.spend("attempt", visit.client, ATTEMPTS)
         return show_sign_in(visit, "This sign-in is too old, or another browser began it. Begin again.")
     try:
         identity = await provider.identity(begun.attempt, _back(visit), query)
         return await _let_in(visit, begun.purpose, identity)
     except ProviderError as error:
+        portal.rates.spend("attempt", visit.client, ATTEMPTS)
         raise _refusal(visit, error) from None
 
 

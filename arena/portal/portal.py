@@ -3,6 +3,7 @@
 import math
 import secrets
 import traceback
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TypeVar
@@ -95,6 +96,8 @@ class Portal:
         self.parts: tuple[ServedCompetition, ...] = ()
         """The tournament, or the parts of the season that have begun, the latest first."""
         self.meter = operations.Meter()
+        self.uploading = Counter[int]()
+        """Number of uploads of each team that arrive."""
         self.packing: set[int] = set()
         """Teams whose archives are being made or sent."""
         self._change = self._version = 0

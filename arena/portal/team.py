@@ -8,7 +8,7 @@ from starlette.responses import Response
 from arena.errors import MachineCannot, WrongUse
 from arena.pages import team_parts
 from arena.portal.entrance import number_in
-from arena.portal.uploads import NO_FILE, read_upload_form
+from arena.portal.uploads import NO_FILE, read_upload_form, receive, upload_turn
 from arena.portal.visit import CSRF, Download, RouteTerms, Visit, check_csrf
 from arena.submissions import ENDED, Submission, SubmissionRefused
 from arena.web import ALWAYS, Refusal
@@ -56,17 +56,14 @@ async def submit(visit: Visit) -> Response:
     portal = visit.portal
     await portal.in_thread(lambda: portal.submissions.check(visit.team))
     terms = portal.competition.terms
-    form = await read_upload_form(
-        visit.request, portal.store, terms.upload_mb, lambda fields: check_csrf(visit, fields.get(CSRF, ""))
-    )
-    note, upload = form.fields.get("note", "")[:LONGEST_NOTE], form.upload
-    if upload is None:
-        raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, NO_FILE)
-    receipt = await portal.in_thread(
-        lambda: portal.submissions.receive(
-            visit.account, upload, form.filename, note=note, request=form.fields.get("request") or None
+    with upload_turn(visit):
+        form = await read_upload_form(
+            visit.request, portal.store, terms.upload_mb, lambda fields: check_csrf(visit, fields.get(CSRF, ""))
         )
-    )
+        note, upload = form.fields.get("note", "")[:LONGEST_NOTE], form.upload
+        if upload is None:
+            raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, NO_FILE)
+        receipt = await receive(visit, upload, form.filename, note, form.fields.get("request") or None)
     return visit.redirect(f"team/submission/{receipt.submission.public}")
 
 

@@ -1,7 +1,7 @@
 """Uploads: a bot's archive from a form or from a program's request, streamed to the disk within bounds."""
 
-from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import aclosing, contextmanager
 from http import HTTPStatus
 from typing import Any
 
@@ -10,7 +10,9 @@ import trio
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import ClientDisconnect, Request
 
-from arena.submissions import Upload, UploadPart, UploadStore
+from arena.portal.visit import Visit
+from arena.quantities import pluralise
+from arena.submissions import Receipt, Upload, UploadPart, UploadStore
 from arena.web import Refusal, check_length
 
 PIECE_BYTES = 256 * 1024
@@ -19,6 +21,8 @@ SLOWEST_BYTES = 20_000
 """Bytes per second that an upload must bring on average, after `PATIENCE_SECONDS`."""
 PATIENCE_SECONDS = 60.0
 MEGABYTE = 1024 * 1024
+TURN_SECONDS = 5.0
+"""Seconds after which a team whose uploads arrive may begin another one."""
 LONGEST_FIELD = 10_000
 MOST_PARTS = 30
 HEADER_BYTES = 4_000
@@ -36,6 +40,40 @@ class UploadForm:
         self.fields: dict[str, str] = {}
         self.filename = ""
         self.upload: Upload | None = None
+
+
+@contextmanager
+def upload_turn(visit: Visit) -> Iterator[None]:
+    """Let an upload of a team arrive in the block.
+
+    Raises:
+        Refusal: as many as may wait for a verdict arrive already.
+    """
+    uploading, team, most = visit.portal.uploading, visit.team, visit.portal.competition.terms.in_flight
+    if uploading[team] >= most:
+        text = f"{pluralise(most, 'upload')} of your team's arrive already: wait until they are here."
+        raise Refusal(HTTPStatus.TOO_MANY_REQUESTS, text, retry_after=TURN_SECONDS)
+    uploading[team] += 1
+    try:
+        yield
+    finally:
+        uploading[team] -= 1
+        if not uploading[team]:
+            del uploading[team]
+
+
+async def receive(visit: Visit, upload: Upload, filename: str, note: str, request: str | None) -> Receipt:
+    """Record a submission of an upload; one that is refused leaves nothing. Raises as `Submissions.receive`."""
+    portal = visit.portal
+    try:
+        return await portal.in_thread(
+            lambda: portal.submissions.receive(visit.account, upload, filename, note=note, request=request)
+        )
+    except BaseException:
+        # Else files without a submission, which no quota bounds, would fill the disk until they are swept.
+        with trio.CancelScope(shield=True):
+            await portal.in_thread(lambda: portal.submissions.drop(upload))
+        raise
 
 
 async def read_upload(request: Request, store: UploadStore, most_mb: int) -> Upload:

@@ -45,12 +45,10 @@ SESSION = "arena_session"
 CSRF = "csrf"
 """Field of each form with a value that only a page of the session knows."""
 BEARER = "Bearer "
-ADDRESSES = Rate(burst=600, seconds=0.05)
-"""Requests per address, of which a whole class may have one."""
 STRANGERS = Rate(burst=120, seconds=0.5)
 """Requests without an account per address."""
 ACCOUNTS = Rate(burst=120, seconds=0.5)
-"""Requests per account."""
+"""Requests per account, at any address: a class may have one, which a rival in it must not use up for all."""
 CHANGES = Rate(burst=60, seconds=2.0)
 """Forms and changes per account."""
 ATTEMPTS = Rate(burst=10, seconds=30.0)
@@ -256,7 +254,6 @@ async def _answer_person(portal: "Portal", terms: RouteTerms, request: Request) 
     guard = portal.guard
     guard.check_host(request)
     client = guard.client(request)
-    portal.rates.spend("address", client, ADDRESSES)
     if terms.method == "POST":
         guard.check_origin(request)
     secret = guard.cookie(request, SESSION)
@@ -300,7 +297,6 @@ async def _of_program(portal: "Portal", terms: RouteTerms, request: Request) -> 
     """
     portal.guard.check_host(request)
     client = portal.guard.client(request)
-    portal.rates.spend("address", client, ADDRESSES)
     if terms.role == "anybody":
         portal.rates.spend("stranger", client, STRANGERS)
         return Visit(portal, request, None, "")

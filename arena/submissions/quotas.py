@@ -66,6 +66,16 @@ class Quotas:
             raise SubmissionRefused(text, "quota", quota.seconds)
         self.check_in_flight(team)
 
+    def check_restores(self, team: int) -> None:
+        """Check that a team may hand in an earlier version again today, and has a place in the queue."""
+        quota, (begin, _) = self.of(team), day_of(self._db.now())
+        where = "team = ? AND restores IS NOT NULL AND created >= ?"
+        if self._table.count_where(where, team, begin) >= quota.per_day:
+            times = pluralise(quota.per_day, "time")
+            text = f"a team hands earlier versions in again {times} per day; a new day begins at 00:00 UTC"
+            raise SubmissionRefused(text, "quota", quota.seconds)
+        self.check_in_flight(team)
+
     def check_in_flight(self, team: int) -> None:
         """Check that a team has a place in the queue."""
         if (number := self._in_flight(team)) >= self._terms.in_flight:

@@ -113,6 +113,8 @@ class Submissions(SubmissionTable):
             self._check_deadline(until)
             self._quotas.check(team)
             self._quotas.check_disk(team, upload)
+            if not self.store.path(upload.hash).exists():  # An equal one was dropped at this moment.
+                raise SubmissionRefused("the upload was lost: send it again", "full", 1)
             earlier = self.first_where("s.team = ? AND s.upload = ? ORDER BY s.id DESC", team, upload.hash)
             self._db.update(
                 "INSERT INTO uploads (hash, size, created) VALUES (?, ?, ?)"
@@ -137,6 +139,12 @@ class Submissions(SubmissionTable):
             self._accounts.audit("submitted", submission.public, account, team)
         return Receipt(submission=submission, repeated=False, same_as="" if earlier is None else earlier.public)
 
+    def drop(self, upload: Upload) -> None:
+        """Remove an upload from the store, unless a submission has it."""
+        with self._db.change():
+            if self._db.value("SELECT 1 FROM uploads WHERE hash = ? AND removed IS NULL", upload.hash) is None:
+                self.store.remove(upload.hash)
+
     def check(self, team: int, request: str | None = None) -> None:
         """Check that a team may submit now, before its upload is read. A repeated request passes.
 
@@ -150,14 +158,14 @@ class Submissions(SubmissionTable):
         self._quotas.check(team)
 
     def restore(self, submission: Submission, by: Account) -> Submission:
-        """Submit the upload of an earlier version again; that does not count against the quota of the day."""
+        """Submit the upload of an earlier version again, which has a quota of its own."""
         team, label = team_of(by)
         if submission.team != team:
             raise SubmissionRefused("this is not your team's")
         until = self._entries_until()
         with self._db.change():
             self._check_deadline(until)
-            self._quotas.check_in_flight(team)
+            self._quotas.check_restores(team)
             if submission.removed or not self.store.path(submission.upload).exists():
                 raise SubmissionRefused("its archive was removed, as older ones are: submit it again", "late")
             day = submission.created[:16].replace("T", " ")

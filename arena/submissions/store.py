@@ -85,6 +85,8 @@ class UploadPart:
         if self.size > self._store.most_bytes:
             raise SubmissionRefused(f"more than {self._store.most_bytes // MEGABYTE} MB, the most here", "large")
         self._hash.update(data)
+        # Others may have arrived since this one began.
+        self._store.check_room(len(data))
         try:
             view = memoryview(data)
             while view:
@@ -148,12 +150,24 @@ class UploadStore:
         Raises:
             SubmissionRefused: the disk is full.
         """
+        self.check_room(self.most_bytes)
         try:
-            if shutil.disk_usage(self._folder).free < self._free_bytes + self.most_bytes:
-                raise _disk_full()
             return UploadPart(self, self._parts / secrets.token_hex(16))
         except OSError:
             raise _disk_full() from None
+
+    def check_room(self, size: int) -> None:
+        """Check that the disk has room for so many bytes, beside those that uploads leave free.
+
+        Raises:
+            SubmissionRefused: it has not.
+        """
+        try:
+            free = shutil.disk_usage(self._folder).free
+        except OSError:
+            raise _disk_full() from None
+        if free < self._free_bytes + size:
+            raise _disk_full()
 
     def path(self, hash_: str) -> Path:
         """Return the path of an upload, whether it is there or not."""

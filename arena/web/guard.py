@@ -81,11 +81,6 @@ class RateLimits:
         while len(self._empty) > MOST_BUCKETS:
             self._empty.popitem(last=False)
 
-    def give_back(self, kind: str, subject: str, rate: Rate) -> None:
-        """Uncount a request that was counted, for it turned out to be no abuse."""
-        if (key := (kind, subject)) in self._empty:
-            self._empty[key] -= rate.seconds
-
 
 class Guard:
     """Checks of requests against the site's own address."""
@@ -143,6 +138,8 @@ class Guard:
     def _is_own(self, host: str) -> bool:
         if self._host:
             return hmac.compare_digest(host.encode(), self._host.encode())
+        if set(host) & set("@/?#\\"):
+            return False
         try:
             name = urlsplit(f"//{host}").hostname or ""
         except ValueError:

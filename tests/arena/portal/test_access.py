@@ -187,9 +187,26 @@ async def test_guesses_at_keys_are_slowed_down_and_others_are_not(setting: Setti
     assert codes[:10] == [HTTPStatus.UNPROCESSABLE_ENTITY] * 10
     assert set(codes[10:]) == {HTTPStatus.TOO_MANY_REQUESTS}
     key = setting.portal.accounts.new_token(setting.member("Red Pandas"), "phone", "sign-in")
+    # Neither who guesses nor who asks for pages without end shuts out others behind the same address.
+    codes = [(await setting.stranger.get("sign-in")).status_code for _ in range(130)]
+    assert codes[-1] == HTTPStatus.TOO_MANY_REQUESTS
+    token = setting.portal.accounts.new_token(setting.member("Red Pandas"), "ci", "read")
+    async with setting.program(token, "192.0.2.4") as program:
+        assert (await program.get("me")).status_code == HTTPStatus.OK
     other = setting.browser("198.51.100.20")
     assert (await other.post("sign-in", key=key)).headers["location"] == "/team/"
     assert (await other.get("team/")).status_code == HTTPStatus.OK
+
+
+async def test_guesses_shut_out_nobody_who_has_a_key_or_an_invitation(setting: Setting) -> None:
+    for number in range(14):
+        await setting.stranger.post("sign-in", key=f"arena_{number}")
+    mia = setting.member("Red Pandas")
+    key = setting.portal.accounts.new_token(mia, "phone", "sign-in")
+    invitation = setting.portal.accounts.invite(mia.team)
+    for path, fields in (("sign-in", {"key": key}), ("join", {"invitation": invitation, "name": "Max"})):
+        neighbour = setting.browser("192.0.2.4")
+        assert (await neighbour.post(path, **fields)).status_code == HTTPStatus.SEE_OTHER
 
 
 async def test_metrics_are_for_this_machine_alone(setting: Setting) -> None:
@@ -200,8 +217,9 @@ async def test_metrics_are_for_this_machine_alone(setting: Setting) -> None:
 
 async def test_a_name_that_leads_here_is_refused(setting: Setting) -> None:
     for path in ("/team/", "/sign-in", "/api/v1/me", "/healthz"):
-        answer = await setting.mia.http.get(path, headers={"host": "evil.example"})
-        assert answer.status_code == HTTPStatus.MISDIRECTED_REQUEST
+        for name in ("evil.example", "evil@127.0.0.1", "127.0.0.1/evil"):
+            answer = await setting.mia.http.get(path, headers={"host": name})
+            assert answer.status_code == HTTPStatus.MISDIRECTED_REQUEST
 
 
 async def test_a_class_behind_one_address_joins_at_once(setting: Setting) -> None:

@@ -80,6 +80,33 @@ async def test_what_is_larger_than_the_host_allows_is_refused_and_leaves_nothing
     setting.close()
 
 
+async def test_what_is_refused_after_it_was_read_leaves_nothing(setting: Setting) -> None:
+    token = setting.portal.accounts.new_token(setting.member("Red Pandas"), "ci", "submit")
+    async with setting.program(token) as program:
+        key = {"idempotency-key": "first"}
+        assert (await send(program, "submissions", Body(archive()), key)).status_code == HTTPStatus.CREATED
+        refused = await send(program, "submissions", Body(archive("other")), key)
+        assert refused.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+        long = await send(program, f"submissions?note={'n' * 501}", Body(archive("long")))
+        assert long.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+        # The upload of a submission stays, whoever hands it in again and is refused.
+        again = await send(program, f"submissions?note={'n' * 501}", Body(archive()))
+        assert again.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+    (kept,) = [each for each in setting.competition.uploads.rglob("*") if each.is_file()]
+    assert kept.read_bytes() == archive()
+
+
+async def test_no_more_uploads_of_a_team_arrive_at_once_than_may_wait_for_a_verdict(setting: Setting) -> None:
+    accounts, mia = setting.portal.accounts, setting.member("Red Pandas")
+    setting.portal.uploading[mia.team or 0] = setting.competition.terms.in_flight
+    async with setting.program(accounts.new_token(mia, "ci", "submit")) as program:
+        refused = await send(program, "submissions", Body(archive()))
+    assert refused.status_code == HTTPStatus.TOO_MANY_REQUESTS
+    assert (await setting.mia.upload(archive())).status_code == HTTPStatus.TOO_MANY_REQUESTS
+    assert (await setting.eve.upload(archive())).status_code == HTTPStatus.SEE_OTHER
+    assert setting.portal.uploading == {mia.team: setting.competition.terms.in_flight}
+
+
 def form(*parts: tuple[str, bytes], end: str = "--") -> bytes:
     """Return the body of a form, with these headers and contents."""
     whole = b"".join(

@@ -192,6 +192,18 @@ def test_an_earlier_version_comes_back_and_does_not_count(server: Server) -> Non
         server.submissions.restore(first, mia)
 
 
+def test_earlier_versions_come_back_as_often_per_day_as_new_ones(tmp_path: Path) -> None:
+    with closing(Server(tmp_path, ServerTerms(submissions_per_day=2))) as server:
+        mia = server.member()
+        found = server.submit(mia)
+        for _ in range(2):
+            server.submissions.withdraw(server.submissions.restore(found, mia), mia)
+        with pytest.raises(SubmissionRefused, match="2 times per day") as caught:
+            server.submissions.restore(found, mia)
+        assert caught.value.why == "quota"
+        server.submit(mia, b"2")
+
+
 def test_after_the_deadline_nothing_is_received(tmp_path: Path) -> None:
     until = ["2999-01-01T00:00:00+00:00"]
     with closing(Server(tmp_path, entries_until=lambda: until[0])) as server:

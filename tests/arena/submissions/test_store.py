@@ -62,6 +62,11 @@ def test_a_full_disk_is_told_before_a_byte_is_read_and_while_it_fills(
     with pytest.raises(SubmissionRefused) as caught:
         store_in(tmp_path, free_bytes=2**62).begin()
     assert (caught.value.text, caught.value.why) == (DISK_FULL, "full")
+    with (store := store_in(tmp_path)).begin() as part:
+        store._free_bytes = 2**62  # Others have arrived meanwhile.
+        with pytest.raises(SubmissionRefused) as caught:
+            part.write(b"x")
+    assert caught.value.text == DISK_FULL
     with store_in(tmp_path).begin() as part:
         part._file.close()
         part._file = Path("/dev/full").open("wb", buffering=0)  # noqa: SIM115 - closed by the part
