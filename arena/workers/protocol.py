@@ -27,7 +27,7 @@ READ_BYTES = 65_536
 NULL = Raw(b"null")
 
 
-class Order(Struct, frozen=True, kw_only=True):
+class MatchOrder(Struct, frozen=True, kw_only=True):
     """One match for a worker to play."""
 
     number: int
@@ -65,9 +65,9 @@ class Failed(Struct, frozen=True, kw_only=True, tag="failed"):
 Answer = Done | Failed
 
 
-def order(number: int, plan: Plan, players: Sequence[Any], transcript: Path) -> Order:
+def order(number: int, plan: Plan, players: Sequence[Any], transcript: Path) -> MatchOrder:
     """Return an order for a match."""
-    return Order(
+    return MatchOrder(
         number=number,
         plan=replace(plan, options=None, setup=None),
         options=plan.options or NULL,

@@ -23,7 +23,7 @@ from arena import event_loop
 from arena.errors import SIGNALLED, Stopped
 from arena.processes import ignore_pause_signals
 from arena.workers.api import PlayMatch
-from arena.workers.protocol import Done, Order, decoded, encoded, failed, framed, frames
+from arena.workers.protocol import Done, MatchOrder, decoded, encoded, failed, framed, frames
 from referee import log
 from referee.host import AttemptResult, Plan, Publish, SandboxedBot, open_kept_bots, play
 from referee.wire import open_wire
@@ -70,7 +70,7 @@ async def _serve(control: socket.socket, open_player: OpenPlayer, player: Any) -
         async with trio.open_nursery() as nursery:
             nursery.start_soon(_send, stream, to_send)
             async for frame in frames(stream):
-                nursery.start_soon(_play, play, decoded(frame, Order), player, answers)
+                nursery.start_soon(_play, play, decoded(frame, MatchOrder), player, answers)
             nursery.cancel_scope.cancel()
 
 
@@ -93,7 +93,9 @@ async def _send(stream: trio.SocketStream, answers: trio.MemoryReceiveChannel[by
         await stream.send_all(answer)
 
 
-async def _play(play: PlayMatch[Any], order: Order, player: Any, answers: trio.MemorySendChannel[bytes]) -> None:
+async def _play(
+    play: PlayMatch[Any], order: MatchOrder, player: Any, answers: trio.MemorySendChannel[bytes]
+) -> None:
     """Play one match and queue its answer."""
     try:
         players = decoded(order.players, tuple[player, ...])

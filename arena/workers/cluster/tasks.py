@@ -34,7 +34,7 @@ from arena.workers.cluster.transfer import (
     store_bot,
 )
 from arena.workers.machine import build_here, calibrated, own_content
-from arena.workers.protocol import Answer, Done, Order, decoded, encoded, failed, framed, take_frames
+from arena.workers.protocol import Answer, Done, MatchOrder, decoded, encoded, failed, framed, take_frames
 from referee.bot_folder import BotFolder, is_whole
 from referee.host import SandboxedBot
 from referee.sandbox import Isolation, built, demand
@@ -87,7 +87,7 @@ class NodeProcess:
             )
         Thread(target=self._hear, name=f"arena {arena}", daemon=True).start()
 
-    def play(self, order: Order) -> Answer:
+    def play(self, order: MatchOrder) -> Answer:
         """Play a match on the node, and block until it is answered.
 
         Raises:
@@ -210,7 +210,7 @@ def build(asked: bytes) -> bytes:
 def play(ordered: bytes) -> bytes:
     """Take an `Ordered`, play the match, and return the `Returned`."""
     task: Ordered = decoded(ordered, Ordered)
-    order: Order = decoded(task.order, Order)
+    order: MatchOrder = decoded(task.order, MatchOrder)
     with tempfile.TemporaryDirectory(prefix="arena-match-", ignore_cleanup_errors=True) as scratch:
         transcript = Path(scratch, order.transcript.name)
         try:

@@ -80,7 +80,7 @@ class Ordered(Struct, frozen=True, kw_only=True):
     """Maximum number of concurrent matches that this arena will order."""
     isolation: Isolation
     order: Raw
-    """An `arena.workers.protocol.Order` as JSON."""
+    """An `arena.workers.protocol.MatchOrder` as JSON."""
     store: str | None = None
     """URL of the store for its transcript; None if the transcript is returned."""
 

@@ -14,7 +14,7 @@ import trio.testing
 from arena.workers.api import Worker, WorkerGoneError
 from arena.workers.cluster import node, tasks
 from arena.workers.cluster.tasks import node_of, send_home
-from arena.workers.protocol import Answer, Done, Order, decoded, encoded, failed, framed, order, take_frames
+from arena.workers.protocol import Answer, Done, MatchOrder, decoded, encoded, failed, framed, order, take_frames
 from referee.host.plan import AttemptResult, Plan
 from tests.arena.stand_in import result
 
@@ -33,7 +33,7 @@ class StandInNode:
         self.slots = int(command[-1])
         self.line = socket.fromfd(pass_fds[0], socket.AF_UNIX, socket.SOCK_STREAM)
         self.returncode = 0
-        self.heard: list[Order] = []
+        self.heard: list[MatchOrder] = []
         self.has_heard, self.over = Event(), Event()
         self.started.append(self)
         Thread(target=self._run, daemon=True).start()
@@ -52,7 +52,7 @@ class StandInNode:
         while came := self.line.recv(65_536):
             held += came
             for frame in take_frames(held):
-                asked: Order = decoded(frame, Order)
+                asked: MatchOrder = decoded(frame, MatchOrder)
                 self.heard.append(asked)
                 self.has_heard.set()
                 if self.answers:
@@ -90,7 +90,7 @@ def processes(monkeypatch: pytest.MonkeyPatch) -> Iterator[Process]:
         started.wait()
 
 
-def ordered(match: str = "m") -> Order:
+def ordered(match: str = "m") -> MatchOrder:
     """Return an order as it comes from the arena: a node numbers it itself."""
     return order(0, Plan(match=match, game="g", variant="v", seed=0), ["a", "b"], Path("m.jsonl"))
 

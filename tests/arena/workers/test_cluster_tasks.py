@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from arena.workers.api import WorkerGoneError
 from arena.workers.cluster import tasks
 from arena.workers.cluster.transfer import Asked, Ordered, received
-from arena.workers.protocol import Answer, Done, Order, encoded, failed, order
+from arena.workers.protocol import Answer, Done, MatchOrder, encoded, failed, order
 from referee.bot_folder.manifest import read_bot
 from referee.host.plan import Plan
 from referee.host.players import SandboxedBot
@@ -32,7 +32,7 @@ class Node:
         self.gone = False
         self.folders: list[Path] = []
 
-    def play(self, asked: Order) -> Answer:
+    def play(self, asked: MatchOrder) -> Answer:
         self.folders.append(asked.transcript.parent)
         if self.gone:
             return failed(asked.number, WorkerGoneError("its process was killed"))

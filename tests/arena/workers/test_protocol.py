@@ -8,7 +8,7 @@ import pytest
 from msgspec import Raw
 from msgspec.structs import replace
 
-from arena.workers.protocol import Answer, Done, Order, decoded, encoded, error_of, failed, order
+from arena.workers.protocol import Answer, Done, MatchOrder, decoded, encoded, error_of, failed, order
 from referee.bot_folder.manifest import find_bot
 from referee.host.plan import Plan
 from referee.host.players import SandboxedBot
@@ -24,7 +24,7 @@ PLAN = Plan(match="m", game="mist", variant="v", seed=2**52)
 def test_an_order_arrives_with_all_that_belongs_to_its_plan(options: Raw | None, setup: Raw | None) -> None:
     plan = Plan(match="m", game="mist", variant="v", seed=1, options=options, setup=setup)
     bots = [SandboxedBot(find_bot("mist_random")), SandboxedBot(find_bot("mist_hunter"))]
-    came = decoded(encoded(order(7, plan, bots, Path("/t/x.jsonl"))), Order)
+    came = decoded(encoded(order(7, plan, bots, Path("/t/x.jsonl"))), MatchOrder)
     assert (7, Path("/t/x.jsonl")) == (came.number, came.transcript)
     assert plan == came.whole_plan()
     assert bots == list(decoded(came.players, tuple[SandboxedBot, ...]))
