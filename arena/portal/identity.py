@@ -5,6 +5,7 @@ A stranger who signs in at the provider gets no account, and learns of none.
 
 from collections import OrderedDict
 from http import HTTPStatus
+from typing import assert_never
 
 import trio
 from msgspec import Struct
@@ -192,6 +193,8 @@ async def _let_in(visit: Visit, purpose: Purpose, identity: str) -> Response:
                 return show_sign_in(visit, "Your session is over: sign in again, and then link your account.")
             await portal.in_thread(lambda: portal.accounts.bind_subject(own, identity))
             return visit.redirect("account")
+        case _:
+            assert_never(purpose)
 
 
 async def unlink(visit: Visit) -> Response:
