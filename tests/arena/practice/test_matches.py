@@ -226,7 +226,7 @@ async def test_a_match_that_is_over_frees_its_place_and_stays_reachable(room: Ro
     middle = visitor.line(5)
     await middle.end()
     assert middle.messages == back.messages[6:]
-    assert f'<a href="{visitor.match}/">Hive Mind</a>, over' in (await visitor.http.get("")).text
+    assert f'<a href="{visitor.match}/">Hive Mind, over</a>' in (await visitor.http.get("")).text
     stranger = room.visitor()
     assert visitor.match not in (await stranger.http.get("")).text
     stranger.match = visitor.match
@@ -271,7 +271,7 @@ async def test_a_web_server_that_starts_again_finds_the_match(room: Room, tmp_pa
 async def test_a_match_has_a_process_of_its_own_which_ends_with_it(tmp_path: Path) -> None:
     async with open_room(tmp_path / "practice", processes=True) as room:
         host, friend, line, other = await two(room)
-        assert f'<a href="{host.match}/">Mist</a>: go on' in (await host.http.get("")).text
+        assert f'<a href="{host.match}/">Mist: go on</a>' in (await host.http.get("")).text
         async with trio.open_nursery() as nursery:
             nursery.start_soon(friend.play, other, Random(2))
             await host.play(line, Random(1))
