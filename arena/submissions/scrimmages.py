@@ -8,6 +8,7 @@ import secrets
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from random import SystemRandom
 from typing import Any, Literal
@@ -115,6 +116,17 @@ _COLUMNS = (
 )
 
 
+@cache
+def _samples(game: str) -> tuple[str, ...]:
+    """Return the names of the sample bots of a game. They are part of the arena, so they are read once."""
+    samples = []
+    for name in sorted(built_in()):
+        with suppress(BotFolderError):
+            if find_bot(name).plays(game):
+                samples.append(name)
+    return tuple(samples)
+
+
 class Scrimmages:
     """The scrimmages in a database. Methods raise `SubmissionRefused` if they refuse."""
 
@@ -127,12 +139,7 @@ class Scrimmages:
 
     def opponents(self) -> list[str]:
         """Return the names of possible opponents: bots that compete, and sample bots of the game."""
-        game = self._competition.form.game
-        samples = []
-        for name in sorted(built_in()):
-            with suppress(BotFolderError):
-                if find_bot(name).plays(game):
-                    samples.append(name)
+        samples = _samples(self._competition.form.game)
         return list(dict.fromkeys([*sorted(self._competition.competitors()), *samples]))
 
     def seats(self) -> int:
