@@ -366,8 +366,9 @@ class Submissions(SubmissionTable):
     def in_trouble(self, count: int = 100) -> list[Submission]:
         """Return the latest submissions that the arena failed to judge, or to enter again and again."""
         return self.where(
-            "(j.failure IS NOT NULL AND j.ended IS NULL) OR (s.state = 'checked' AND EXISTS (SELECT 1 FROM"
-            " submission_events e WHERE e.submission = s.id AND e.text = ?)) ORDER BY s.id DESC LIMIT ?",
+            "s.id IN (SELECT subject FROM jobs WHERE kind = 'submission' AND failure IS NOT NULL AND ended IS NULL"
+            " UNION SELECT id FROM submissions c WHERE state = 'checked' AND EXISTS (SELECT 1 FROM"
+            " submission_events e WHERE e.submission = c.id AND e.text = ?)) ORDER BY s.id DESC LIMIT ?",
             REPORTED,
             count,
         )

@@ -131,7 +131,8 @@ class SubmissionTable:
     ) -> list[Submission]:
         """Return all teams' submissions in these states, the newest first."""
         marks = ", ".join("?" * len(states))
-        where = f"s.state IN ({marks}) AND s.id < ? ORDER BY s.id DESC LIMIT ?"
+        # The plus keeps SQLite from the index by state, after which it would sort all rows.
+        where = f"+s.state IN ({marks}) AND s.id < ? ORDER BY s.id DESC LIMIT ?"
         return self.where(where, *states, before or 2**62, count)
 
     def playing(self, team: int) -> Submission | None:
