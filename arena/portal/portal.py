@@ -3,7 +3,7 @@
 import math
 import secrets
 import traceback
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TypeVar
@@ -90,6 +90,8 @@ class Portal:
         """Thread for ledgers, which may take seconds."""
         self.in_files = CallThread()
         """Thread for replays and other files of matches."""
+        self.file_turns = defaultdict[int, trio.Lock](trio.Lock)
+        """Lock of each team, by which it has one call of `in_files` at a time."""
         self.in_archives = CallThread()
         """Thread for teams' archives, each of which may take a minute."""
         self.scrimmages = Scrimmages(self.database, competition.terms, competition=competition)

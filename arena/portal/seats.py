@@ -95,7 +95,9 @@ async def _made(visit: Visit, make: Callable[[], MadeT]) -> MadeT:
     """
     visit.portal.rates.spend("files", str(visit.account.id), FILES)
     try:
-        return await visit.portal.in_files(make)
+        # So the files of one team delay those of another by one, and not by all.
+        async with visit.portal.file_turns[visit.team]:
+            return await visit.portal.in_files(make)
     except TranscriptError as error:
         why = error.what
     except Differs as error:

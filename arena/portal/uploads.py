@@ -65,10 +65,14 @@ def upload_turn(visit: Visit) -> Iterator[None]:
 async def receive(visit: Visit, upload: Upload, filename: str, note: str, request: str | None) -> Receipt:
     """Record a submission of an upload; one that is refused leaves nothing. Raises as `Submissions.receive`."""
     portal = visit.portal
+
+    def record() -> Receipt:
+        if visit.has_ended():  # An upload may take the better part of an hour.
+            raise Refusal(HTTPStatus.UNAUTHORIZED, "Your session or token has ended while the upload arrived.")
+        return portal.submissions.receive(visit.account, upload, filename, note=note, request=request)
+
     try:
-        return await portal.in_thread(
-            lambda: portal.submissions.receive(visit.account, upload, filename, note=note, request=request)
-        )
+        return await portal.in_thread(record)
     except BaseException:
         # Else files without a submission, which no quota bounds, would fill the disk until they are swept.
         with trio.CancelScope(shield=True):

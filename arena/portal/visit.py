@@ -115,6 +115,13 @@ class Visit:
         """The address by which the client is counted."""
         return self.portal.guard.client(self.request)
 
+    def has_ended(self) -> bool:
+        """Return whether the session or the token has ended since the request began. Reads the database."""
+        accounts = self.portal.accounts
+        if self.token is not None:
+            return accounts.token(bearer_of(self.request)) is None
+        return accounts.session(self._secret) is None
+
     def param(self, name: str) -> str:
         """Return a part of the path."""
         return str(self.request.path_params[name])
@@ -198,6 +205,12 @@ class RouteTerms(Struct, frozen=True):
     """True if a POST brings a form without files, whose CSRF value is checked."""
     of_programs: bool = False
     """True if programs with a token use it, and answers are JSON."""
+
+
+def bearer_of(request: Request) -> str:
+    """Return the token that a request brings; "" if it brings none."""
+    given = request.headers.get("authorization", "")
+    return given.removeprefix(BEARER).strip() if given.startswith(BEARER) else ""
 
 
 def csrf_of(secret: str) -> str:
@@ -300,10 +313,9 @@ async def _of_program(portal: "Portal", terms: RouteTerms, request: Request) -> 
     if terms.role == "anybody":
         portal.rates.spend("stranger", client, STRANGERS)
         return Visit(portal, request, None, "")
-    given = request.headers.get("authorization", "")
-    secret = given.removeprefix(BEARER).strip()
+    secret = bearer_of(request)
     found = None
-    if secret != given:
+    if secret:
         found = await portal.in_thread(lambda: portal.accounts.token(secret))
     if found is None:
         portal.rates.spend("attempt", client, ATTEMPTS)

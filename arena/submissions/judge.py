@@ -55,7 +55,8 @@ MOST_WAITING = 5_000
 HOUSEKEEPING_SECONDS = 600.0
 """Seconds between two removals of old uploads, logs and transcripts."""
 BUSY = 2
-"""Load per core above which no scrimmage is begun."""
+"""Load per core above which a match of a scrimmage is begun every `BUSY_SECONDS` only."""
+BUSY_SECONDS = 60.0
 SAME = "this is what plays already: the archive has the same content as the version that competes now"
 DIED = "the judge's process ended before it was done"
 
@@ -136,6 +137,8 @@ class Judge:
         self._holder = holder
         self._tell = tell
         self._notify = notify
+        self._practised = time.monotonic()
+        """Time at which the last match of a scrimmage ended, or this judge began."""
         self._failed_entries = Counter[int]()
         """Number of failed attempts to enter each submission that passed."""
 
@@ -179,6 +182,7 @@ class Judge:
             return False
         if job.kind == "scrimmage":
             self._scrimmages.play(job)
+            self._practised = time.monotonic()
             return True
         found = self._submissions.by_id(job.subject)
         if found is not None:
@@ -187,8 +191,13 @@ class Judge:
         return True
 
     def _has_room(self) -> bool:
-        """Return whether the machine has room for matches that do not count."""
-        return os.getloadavg()[0] <= BUSY * cores()
+        """Return whether the machine has room for a match that does not count.
+
+        Bots with many threads make any load, and must not keep all teams from practice.
+        """
+        if os.getloadavg()[0] <= BUSY * cores():
+            return True
+        return time.monotonic() - self._practised >= BUSY_SECONDS
 
     def _give_up_dead(self) -> None:
         """Let the jobs that a judge had when it ended be tried again. No job of this one is under way."""

@@ -1,5 +1,6 @@
 """Handing in by form and by program: what is received, and what is refused while it arrives."""
 
+from collections.abc import Callable
 from http import HTTPStatus
 from pathlib import Path
 
@@ -94,6 +95,38 @@ async def test_what_is_refused_after_it_was_read_leaves_nothing(setting: Setting
         assert again.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
     (kept,) = [each for each in setting.competition.uploads.rglob("*") if each.is_file()]
     assert kept.read_bytes() == archive()
+
+
+class Leaving(Body):
+    """A body before whose last piece something happens."""
+
+    def __init__(self, content: bytes, then: Callable[[], None]) -> None:
+        super().__init__(content, len(content) - 1)
+        self._then = then
+
+    async def __anext__(self) -> bytes:
+        if len(self.left) == 1:
+            self._then()
+        return await super().__anext__()
+
+
+@pytest.mark.parametrize("ends", ["revoke", "leave", "close"])
+async def test_an_upload_whose_token_ends_meanwhile_is_refused(setting: Setting, ends: str) -> None:
+    accounts, mia = setting.portal.accounts, setting.member("Red Pandas")
+
+    def end() -> None:
+        if ends == "revoke":
+            accounts.revoke_token(accounts.tokens(mia)[0].id, mia)
+        elif ends == "leave":
+            accounts.leave(mia)
+        else:
+            accounts.close_team(mia.team or 0)
+
+    async with setting.program(accounts.new_token(mia, "ci", "submit")) as program:
+        refused = await send(program, "submissions", Leaving(archive(), end))
+    assert refused.status_code == HTTPStatus.UNAUTHORIZED
+    assert [each for each in setting.competition.uploads.rglob("*") if each.is_file()] == []
+    assert setting.portal.submissions.all() == []
 
 
 async def test_no_more_uploads_of_a_team_arrive_at_once_than_may_wait_for_a_verdict(setting: Setting) -> None:

@@ -12,12 +12,14 @@ from types import SimpleNamespace
 
 import pytest
 import trio
+import trio.testing
 from msgspec import structs
 
 from arena.errors import WrongUse
 from arena.pages import PATHS, Competition, PageMaker
 from arena.pages.bots import bot_page
-from arena.portal import matches
+from arena.portal import matches, seats
+from arena.portal.seats import OwnSeat
 from arena.submissions import ScrimmageMatch
 from arena.tournament import TRANSCRIPTS, Ledger
 from referee.transcript import verify_transcript
@@ -41,6 +43,30 @@ async def test_a_match_whose_block_does_not_count_is_not_shown_even_to_its_team(
     for ending in ("", "/seat.jsonl", "/replay", "/log"):
         answer = await setting.mia.get(f"team/match/results/3a{ending}")
         assert answer.status_code == HTTPStatus.NOT_FOUND
+
+
+async def test_the_files_of_one_team_delay_those_of_another_by_one(
+    setting: Setting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+    go = Event()
+
+    def make(own: OwnSeat) -> bytes:
+        made.append(own.name)
+        go.wait(60)
+        return b""
+
+    monkeypatch.setattr(seats, "_seat_file", make)
+    async with trio.open_nursery() as nursery:
+        for _ in range(3):
+            nursery.start_soon(setting.mia.get, "team/match/results/1a/seat.jsonl")
+        while setting.portal.file_turns[setting.member(PANDAS).team or 0].statistics().tasks_waiting < 2:
+            await trio.testing.wait_all_tasks_blocked(0.01)
+        nursery.start_soon(setting.eve.get, "team/match/results/1a/seat.jsonl")
+        while setting.portal.in_files._limiter.statistics().tasks_waiting < 1:
+            await trio.testing.wait_all_tasks_blocked(0.01)
+        go.set()
+    assert made[1] != made[0] == made[2] == made[3]
 
 
 async def test_a_match_has_the_file_replay_and_log_of_its_own_seat_alone(setting: Setting, tmp_path: Path) -> None:

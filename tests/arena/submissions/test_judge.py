@@ -1,5 +1,7 @@
 """The judge: what becomes of submissions, with stand-ins for sandboxes and matches."""
 
+import os
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import timedelta
@@ -11,7 +13,7 @@ from click.testing import CliRunner
 from arena.commands.main import main
 from arena.errors import MachineCannot, Stopped, WrongUse
 from arena.submissions import scrimmages
-from arena.submissions.jobs import TOLD_AFTER
+from arena.submissions.jobs import TOLD_AFTER, Job
 from arena.submissions.judge import SAME, judge_lock
 from arena.submissions.records import REPORTED
 from arena.submissions.store import SubmissionRefused
@@ -205,6 +207,29 @@ def test_transcripts_of_practice_are_kept_of_the_latest_and_of_those_that_are_no
     court.database.update("UPDATE scrimmages SET state = 'played' WHERE id != ?", asked[0].id)
     assert 1 == court.scrimmages.remove_old()
     assert [True, False, True] == [court.scrimmages.folder(each).exists() for each in asked]
+
+
+def test_on_a_busy_machine_one_practice_match_a_minute_is_played(
+    court: Court, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    court.submit("Red Pandas", "v1")
+    court.judge_all()
+    court.scrimmages.ask(court.member("Red Pandas"), ["mist_random"], 2)
+    played: list[Job] = []
+
+    def play(job: Job) -> None:
+        played.append(job)
+        court.submissions.put_back(job)
+
+    monkeypatch.setattr(court.judge._scrimmages, "play", play)
+    monkeypatch.setattr(os, "getloadavg", lambda: (1e6, 1e6, 1e6))
+    now = time.monotonic()
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    court.judge._practised = now
+    for seconds, count in ((59, 0), (1, 1), (59, 1), (1, 2)):
+        now += seconds
+        court.judge.work()
+        assert count == len(played)
 
 
 def test_a_signal_stops_the_judge_and_the_job_waits(court: Court, monkeypatch: pytest.MonkeyPatch) -> None:
