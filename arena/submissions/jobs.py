@@ -245,13 +245,6 @@ class Jobs:
         self._db.update("DELETE FROM settings WHERE key = ?", PAUSED)
         self._db.insert("settings", key=PAUSED, value="1" if paused else "0")
 
-    def seconds_until_due(self) -> float | None:
-        """Return the seconds until a job that failed is tried again; None if none waits for that."""
-        due = self._db.value("SELECT min(not_before) FROM jobs WHERE ended IS NULL AND holder IS NULL")
-        if due is None:
-            return None
-        return max(0.0, _seconds(self._db.now(), due))
-
     def seconds_waited(self) -> float:
         """Return the seconds for which the oldest job has waited; 0 if none waits."""
         since = self._db.value("SELECT min(created) FROM jobs WHERE ended IS NULL AND holder IS NULL")

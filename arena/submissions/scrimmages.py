@@ -1,7 +1,7 @@
 """Scrimmages: matches that a team asks for, within a budget per day, against bots that compete and sample bots.
 
 They are played by the judge when no submission waits, in a folder of their own, and never count. Only the team
-that asked sees the results, with its own bot's eyes; the author of an opponent sees how many there were.
+that asked sees the results, with its own bot's eyes.
 """
 
 import secrets
@@ -43,7 +43,6 @@ KEPT = 50
 """Number of a team's latest scrimmages whose transcripts and logs are kept."""
 MOST_TRIES = 5
 """Attempts of the arena at a match after which the scrimmage has failed."""
-FAILED = "the arena could not play it; this does not count against your budget"
 
 
 class ScrimmageMatch(Struct, frozen=True, kw_only=True):
@@ -214,13 +213,6 @@ class Scrimmages:
             resets=end,
         )
 
-    def count_against(self, label: str) -> int:
-        """Return the number of other teams' scrimmages against a bot."""
-        rows = self._db.rows(_Opponents, "SELECT opponents, bot FROM scrimmages")
-        return sum(
-            row.bot != label and label in msgspec.json.decode(row.opponents, type=list[str]) for row in rows
-        )
-
     def folder(self, scrimmage: Scrimmage) -> Path:
         """Return the folder with a scrimmage's transcripts."""
         return self._competition.server / SCRIMMAGES / scrimmage.public
@@ -301,11 +293,6 @@ class Scrimmages:
 
 class _Public(Struct, frozen=True):
     public: str
-
-
-class _Opponents(Struct, frozen=True):
-    opponents: str
-    bot: str
 
 
 class ScrimmagePlayer:
