@@ -7,9 +7,9 @@ from starlette.responses import Response
 from arena.accounts import Team
 from arena.portal.entrance import number_in
 from arena.portal.operations import disk_of, play_states, processes, server_complaints
-from arena.portal.team import own_submission, public_page, submission_log
+from arena.portal.team import own_submission, submission_log, submission_page
 from arena.portal.visit import RouteTerms, Visit
-from arena.submissions import ENDED, STATES
+from arena.submissions import STATES
 from arena.web import Refusal
 
 SHOWN = 100
@@ -50,12 +50,12 @@ async def log_page(visit: Visit) -> Response:
 
 async def teams_page(visit: Visit) -> Response:
     """Show all teams."""
-    return await _teams(visit, "", None)
+    return await _teams(visit)
 
 
-async def _teams(visit: Visit, link: str, invited: Team | None) -> Response:
+async def _teams(visit: Visit, link: str = "", invited: Team | None = None, uses: int = 0) -> Response:
     teams = await visit.portal.in_thread(visit.portal.accounts.teams)
-    return visit.page("teams", title="Teams", teams=teams, link=link, invited=invited)
+    return visit.page("teams", title="Teams", teams=teams, link=link, invited=invited, uses=uses)
 
 
 async def new_team(visit: Visit) -> Response:
@@ -74,7 +74,7 @@ async def _invited(visit: Visit, team: Team) -> Response:
     portal = visit.portal
     uses = number_in(visit.form.get("uses", "1"))
     secret = await portal.in_thread(lambda: portal.accounts.invite(team.id, visit.account, uses=uses))
-    return await _teams(visit, portal.invitation_link(secret, visit.request), team)
+    return await _teams(visit, portal.invitation_link(secret, visit.request), team, uses)
 
 
 async def close_team(visit: Visit) -> Response:
@@ -91,22 +91,6 @@ async def _team(visit: Visit) -> Team:
     if team is None:
         raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "There is no such team.")
     return team
-
-
-async def submission_page(visit: Visit) -> Response:
-    """Show a team's submission as the team sees it, without its upload."""
-    portal = visit.portal
-    submission = await own_submission(visit)
-    return visit.page(
-        "submission",
-        title=f"{submission.bot}: {submission.note or submission.filename}",
-        submission=submission,
-        events=await portal.in_thread(lambda: portal.submissions.events(submission)),
-        place=await portal.in_thread(lambda: portal.submissions.place(submission)),
-        logs=await portal.in_thread(lambda: portal.submissions.log_names(submission)),
-        ended=submission.state in ENDED,
-        bot_page=await public_page(visit, submission),
-    )
 
 
 async def refuse(visit: Visit) -> Response:

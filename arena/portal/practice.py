@@ -8,7 +8,7 @@ from starlette.responses import Response
 from arena.portal.entrance import number_in
 from arena.portal.seats import OwnSeat, has_log, log_response, replay_response, seat_response
 from arena.portal.visit import RouteTerms, Visit
-from arena.submissions import Place, Scrimmage, ScrimmageMatch, SubmissionRefused, about
+from arena.submissions import Place, Scrimmage, ScrimmageMatch, SubmissionRefused, about, is_busy
 from arena.web import Refusal
 
 SHOWN = 50
@@ -34,6 +34,7 @@ async def scrimmages_page(visit: Visit) -> Response:
         others=range(2, await portal.in_ledgers(portal.scrimmages.seats)),
         plays=visit.account.team_name in await portal.in_ledgers(portal.competition.competitors),
         queue=await portal.in_thread(portal.submissions.queue),
+        busy=is_busy(),
     )
 
 
@@ -72,6 +73,8 @@ async def scrimmage_page(visit: Visit) -> Response:
         title=f"Practice against {', '.join(found.opponents)}",
         scrimmage=found,
         place=await portal.in_thread(lambda: portal.scrimmages.place(found)),
+        queue=await portal.in_thread(portal.submissions.queue),
+        busy=is_busy(),
         matches=await portal.in_files(lambda: _rows(visit, found)),
     )
 

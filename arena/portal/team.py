@@ -21,7 +21,12 @@ LOG_KIND = "text/plain; charset=utf-8"
 
 
 async def team_page(visit: Visit) -> Response:
-    """Show the team's submissions, its quota, the queue, and the form for the next one."""
+    """Show the team's submissions, its quota, the queue, and the form for the next one.
+
+    The public pages lead everybody here. Hosts, who have no team, are led on to their desk.
+    """
+    if visit.account.is_host:
+        return visit.redirect("host/")
     portal, team = visit.portal, visit.team
     submissions = await portal.in_thread(lambda: portal.submissions.of_team(team, count=SHOWN))
     places = await portal.in_thread(
@@ -68,7 +73,7 @@ async def submit(visit: Visit) -> Response:
 
 
 async def submission_page(visit: Visit) -> Response:
-    """Show a submission: its state, its place in the queue, its verdict and logs."""
+    """Show a team or a host a submission: its state, its place in the queue, its verdict and logs."""
     portal = visit.portal
     submission = await own_submission(visit)
     return visit.page(
@@ -77,13 +82,14 @@ async def submission_page(visit: Visit) -> Response:
         submission=submission,
         events=await portal.in_thread(lambda: portal.submissions.events(submission)),
         place=await portal.in_thread(lambda: portal.submissions.place(submission)),
+        queue=await portal.in_thread(portal.submissions.queue),
         logs=await portal.in_thread(lambda: portal.submissions.log_names(submission)),
         ended=submission.state in ENDED,
-        bot_page=await public_page(visit, submission),
+        bot_page=await _public_page(visit, submission),
     )
 
 
-async def public_page(visit: Visit, submission: Submission) -> str | None:
+async def _public_page(visit: Visit, submission: Submission) -> str | None:
     """Return the path of the public page of the version that a submission became; None if there is none yet."""
     if not submission.entered:
         return None
@@ -206,7 +212,7 @@ async def revoke_invitation(visit: Visit) -> Response:
 
 
 ROUTES = (
-    RouteTerms("team/", "member", team_page),
+    RouteTerms("team/", "account", team_page),
     RouteTerms("team/submit", "member", submit, "POST", form=False),
     RouteTerms("team/submission/{public}", "member", submission_page),
     RouteTerms("team/submission/{public}/log/{name}", "member", submission_log),

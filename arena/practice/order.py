@@ -13,7 +13,7 @@ from msgspec import Meta, Struct
 
 from arena.live import numbered_names
 from protocol.games import GameLoadError
-from referee.bot_folder import BUILT_IN, FILE, built_in
+from referee.bot_folder import BUILT_IN, FILE, NEEDING_NETWORK, built_in
 from referee.display_text import cut, printable
 from referee.games import GAMES
 from referee.rules import AnyGame
@@ -33,8 +33,6 @@ MOST_NAME = 40
 """Longest name of a person, in characters."""
 ONLY_WITH_OTHERS = frozenset({"any_random"})
 """The random bot for any game, which is offered only where no other sample bot plays."""
-NEVER_OFFERED = frozenset({"chat"})
-"""Bots that need the network."""
 Short = Annotated[str, Meta(max_length=60)]
 
 
@@ -97,7 +95,7 @@ def bots_by_game() -> Mapping[str, tuple[str, ...]]:
     found: dict[str, list[str]] = {}
     for bot in built_in():
         games = tomllib.loads((BUILT_IN / bot / FILE).read_text(encoding="utf-8")).get("games", "*")
-        if bot in NEVER_OFFERED | ONLY_WITH_OTHERS or games == "*":
+        if bot in NEEDING_NETWORK | ONLY_WITH_OTHERS or games == "*":
             continue
         for game in games:
             found.setdefault(game, []).append(bot)

@@ -193,7 +193,7 @@ class Tables:
         if any(terms.bots) and (why := await self.why_not()):
             raise NoRoomError(why, 503, FULL_SECONDS)
         if await self._is_playing() and await free_cores() < FREE_CORES:
-            text = "A competition is being played here and needs this machine. Try again in a while."
+            text = "A competition uses all processors of this machine. Try again in a while."
             raise NoRoomError(text, 503, BUSY_SECONDS)
 
     async def _start(self, folder: Path, assignment: Assignment) -> bool:

@@ -5,7 +5,7 @@ from arena.submissions.competition import JUDGING, SCRIMMAGES, Competition, NoMo
 from arena.submissions.entering import HERE, OpenField, bot_in, open_field, tournament_to_change
 from arena.submissions.examiner import MachineExaminer
 from arena.submissions.jobs import Place, Queue, about
-from arena.submissions.judge import Judge, judge_lock, server_lock
+from arena.submissions.judge import Judge, is_busy, judge_lock, server_lock
 from arena.submissions.quotas import Quota
 from arena.submissions.records import Receipt, Submissions
 from arena.submissions.scrimmages import Budget, Scrimmage, ScrimmageMatch, ScrimmagePlayer, Scrimmages

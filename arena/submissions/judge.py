@@ -61,6 +61,11 @@ SAME = "this is what plays already: the archive has the same content as the vers
 DIED = "the judge's process ended before it was done"
 
 
+def is_busy() -> bool:
+    """Return whether this machine has too much to do for matches that do not count."""
+    return os.getloadavg()[0] > BUSY * cores()
+
+
 class EntryMark(Struct, frozen=True):
     """Recorded before a submission is written into a ledger, to find it there after a crash."""
 
@@ -195,7 +200,7 @@ class Judge:
 
         Bots with many threads make any load, and must not keep all teams from practice.
         """
-        if os.getloadavg()[0] <= BUSY * cores():
+        if not is_busy():
             return True
         return time.monotonic() - self._practised >= BUSY_SECONDS
 

@@ -30,7 +30,7 @@ from arena.submissions.jobs import Job, Jobs, Place
 from arena.submissions.store import SubmissionRefused, remove_others
 from arena.submissions.submission import day_of, new_public, team_of
 from arena.workers import Placement, PoolSetup
-from referee.bot_folder import BotFolder, BotFolderError, built_in, find_bot, folder_name
+from referee.bot_folder import NEEDING_NETWORK, BotFolder, BotFolderError, built_in, find_bot, folder_name
 from referee.display_text import did_you_mean, printable
 from referee.linux.processes import children_cpu_seconds
 
@@ -117,9 +117,9 @@ _COLUMNS = (
 
 @cache
 def _samples(game: str) -> tuple[str, ...]:
-    """Return the names of the sample bots of a game. They are part of the arena, so they are read once."""
+    """Return the names of a game's sample bots that the sandbox can run. The arena includes them: read once."""
     samples = []
-    for name in sorted(built_in()):
+    for name in sorted(set(built_in()) - NEEDING_NETWORK):
         with suppress(BotFolderError):
             if find_bot(name).plays(game):
                 samples.append(name)
@@ -137,7 +137,7 @@ class Scrimmages:
         self._competition = competition
 
     def opponents(self) -> list[str]:
-        """Return the names of possible opponents: bots that compete, and sample bots of the game."""
+        """Return the names of possible opponents: bots that compete, and sample bots that the sandbox can run."""
         samples = _samples(self._competition.form.game)
         return list(dict.fromkeys([*sorted(self._competition.competitors()), *samples]))
 

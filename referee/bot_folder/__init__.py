@@ -23,6 +23,7 @@ from referee.bot_folder.manifest import (
     BUILT_IN,
     CONSOLE,
     FILE,
+    NEEDING_NETWORK,
     PATH,
     PYTHON,
     REMOTE,

@@ -49,6 +49,8 @@ CONSOLE = "console"
 REMOTE = "remote:"
 """The prefix of a name for a bot on another machine; the file of its public key follows."""
 BUILT_IN = Path(__file__).resolve().parents[2] / "bots"
+NEEDING_NETWORK = frozenset({"chat"})
+"""Sample bots that need the network, which the sandbox does not give."""
 FILE = "bot.toml"
 LONGEST_PATH = 4_096
 """Maximum bytes of a bot's name: the kernel's limit for paths."""

@@ -61,6 +61,11 @@ async def test_a_route_answers_those_alone_whom_it_is_for(setting: Setting, term
         assert answer.status_code not in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND}
 
 
+async def test_the_link_your_team_on_public_pages_leads_a_host_to_the_desk(setting: Setting) -> None:
+    answer = await setting.host.http.get("/team/")
+    assert (HTTPStatus.SEE_OTHER, "/host/") == (answer.status_code, answer.headers["location"])
+
+
 @pytest.mark.parametrize(
     "terms",
     [each for each in ROUTES if "{public}" in each.path or "{match}" in each.path],

@@ -237,8 +237,11 @@ async def test_a_verdict_is_shown_with_its_margins_and_logs(setting: Setting, pa
 async def test_a_host_pauses_refuses_and_announces(setting: Setting) -> None:
     public = (await setting.mia.upload(archive())).headers["location"].rpartition("/")[2]
     await setting.host.post("host/pause", paused="yes")
-    assert "paused by the host" in (await setting.mia.get("team/")).text
+    for page in ("team/", f"team/submission/{public}"):
+        assert "paused by the host" in (await setting.mia.get(page)).text
+    assert "Judging is paused" in (await setting.host.get("host/")).text
     await setting.host.post("host/pause", paused="no")
+    assert "paused" not in (await setting.mia.get(f"team/submission/{public}")).text
     await setting.host.post(f"host/submission/{public}/refuse", reason="it is not a bot of yours")
     page = (await setting.mia.get(f"team/submission/{public}")).text
     assert "it is not a bot of yours" in page

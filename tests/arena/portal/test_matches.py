@@ -18,7 +18,7 @@ from msgspec import structs
 from arena.errors import WrongUse
 from arena.pages import PATHS, Competition, PageMaker
 from arena.pages.bots import bot_page
-from arena.portal import matches, seats
+from arena.portal import matches, practice, seats
 from arena.portal.seats import OwnSeat
 from arena.submissions import ScrimmageMatch
 from arena.tournament import TRANSCRIPTS, Ledger
@@ -249,6 +249,7 @@ async def test_a_team_that_asks_for_much_delays_another_by_one_match(open_field:
     ("fields", "said"),
     [
         ({"opponent": "nobody", "count": "1"}, "no bot is called nobody"),
+        ({"opponent": "chat", "count": "1"}, "no bot is called chat"),
         ({"opponent": HERONS, "count": "11"}, "1 to 10 matches"),
         ({"opponent": HERONS, "count": "-1"}, "not a form"),
         ({"count": "1"}, "no bot is called"),
@@ -260,6 +261,16 @@ async def test_what_cannot_be_played_is_refused_in_words(
     answer = await open_field.mia.post("team/scrimmages/ask", **fields)
     assert HTTPStatus.BAD_REQUEST <= answer.status_code < HTTPStatus.INTERNAL_SERVER_ERROR
     assert said in answer.text
+
+
+@pytest.mark.parametrize("busy", [True, False])
+async def test_practice_that_waits_for_a_busy_machine_says_so(
+    open_field: Setting, monkeypatch: pytest.MonkeyPatch, busy: bool
+) -> None:
+    monkeypatch.setattr(practice, "is_busy", lambda: busy)
+    answer = await open_field.mia.post("team/scrimmages/ask", opponent=HERONS, count="1")
+    for path in ("team/scrimmages", answer.headers["location"][1:]):
+        assert busy == ("This machine is busy" in (await open_field.mia.get(path)).text)
 
 
 async def test_a_form_names_a_bot_for_each_seat_or_one_for_all(
