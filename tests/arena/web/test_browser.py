@@ -252,7 +252,7 @@ def test_a_projector_shows_a_knock_out_match_by_match(opened: Opened, site: str,
         alike = tuple(f"the_university_of_the_{place}_end_of_the_long_river_team" for place in "abcdefghijklm")
         opened.resize(ViewportSize(width=1920, height=1080))
         line.publish("match/m3", encode(ended(4)))
-        until(page, lambda: "university" in "".join(shown()), lambda: plays(line, "m4", alike))
+        until(page, lambda: "river" in "".join(shown()), lambda: plays(line, "m4", alike))
         assert 13 == len(set(shown()))
         assert all("\N{HORIZONTAL ELLIPSIS}" in name for name in shown())
         names = page.locator("#live .players .name")
