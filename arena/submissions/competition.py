@@ -197,6 +197,13 @@ class Competition:
                     found[labels[teams[entrant]]] = content
         return found
 
+    def contents(self) -> set[str]:
+        """Return the content hashes of all bots that compete or have competed, the house's too."""
+        found: set[str] = set()
+        for _, standing in self._begun():
+            found.update(filter(None, map(standing.content, range(len(standing.labels)))))
+        return found
+
     def copies(self, content: str) -> list[Path]:
         """Return the folders in which a copy of a bot's content may be."""
         return [folder / "entries" / content.removeprefix("sha256:") for folder, _ in self._begun()]

@@ -1,7 +1,7 @@
 """Entering bots into a tournament that has begun, as `arena entry` and the judge of submissions do it."""
 
-from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -45,7 +45,9 @@ from referee.bot_folder import (
     MOST_MB,
     BotFolder,
     BotFolderError,
+    ContentError,
     UploadError,
+    content_hash,
     folder_name,
     unpacked_upload,
 )
@@ -211,6 +213,7 @@ def bot_in(
     inside: Path | None = None,
     most_mb: int = MOST_MB,
     reserve_mb: int = 0,
+    unfit: Callable[[str], None] = lambda _: None,
 ) -> Entry:
     """Return the bot of a folder or an archive.
 
@@ -221,6 +224,7 @@ def bot_in(
         inside: folder in which the archive is unpacked; None: that for temporary files.
         most_mb: maximum megabytes of an archive's files together, beside the tournament's own cap.
         reserve_mb: megabytes of the disk that stay free, beside the bot and its copies.
+        unfit: called with the content hash of an unpacked bot that may not play; the cache may have a copy of it.
 
     Raises:
         WrongUse: it may not play in this tournament.
@@ -244,5 +248,8 @@ def bot_in(
         except UploadError as error:
             raise WrongUse(f"{called}: {error}") from None
         except BotFolderError as error:
+            if place != path:
+                with suppress(ContentError, OSError):
+                    unfit(content_hash(place))
             # The author does not know the folder into which the archive was unpacked.
             raise WrongUse(str(error).replace(str(place), called)) from None

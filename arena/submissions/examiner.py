@@ -8,6 +8,7 @@ import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -21,12 +22,13 @@ from arena.submissions.entering import bot_in
 from arena.submissions.verdict import Margin, MatchSummary, Step, StepName, margins_of
 from arena.workers import BUILD_LOG, LOCAL, Placement, PoolSetup, WorkerPool, build_at, workers_kept
 from protocol.codec import Refused, decode_untrusted
-from referee.bot_folder import MEGABYTE, BotFolder, cache_folder, find_bot
+from referee.bot_folder import MEGABYTE, BotFolder, cache_folder, discard_copy, find_bot
 from referee.games import GAMES
 from referee.host import SandboxedBot
 from referee.linux.files import FOLDER_MODE, open_regular, write_bytes_whole
 from referee.linux.processes import MICROSECONDS, children_cpu_seconds
 from referee.match import clock_terms
+from referee.sandbox import Isolation, discard_build
 
 STARTS = 5
 FAILURES = 2
@@ -59,6 +61,8 @@ class Findings(Struct, kw_only=True):
     warnings: list[str] = []
     margins: tuple[Margin, ...] = ()
     match: MatchSummary | None = None
+    content: str = ""
+    """Content hash of the bot that was unpacked, also if it may not play; empty: none was."""
     cpu_seconds: float = 0.0
     """Processor time of all steps, which is charged to the team."""
 
@@ -87,6 +91,9 @@ class Examiner(Protocol):
             Unfit: it failed to start.
         """
 
+    def discard(self, content: str) -> None:
+        """Remove what the steps have made of a bot's content, which does not pass and is used by no other bot."""
+
 
 class MachineExaminer:
     """Examines on this machine; matches may be played on a cluster."""
@@ -112,6 +119,8 @@ class MachineExaminer:
         self._scratch = scratch
         self._terms = terms
         self._reserve_mb = reserve_mb
+        self._built: tuple[BotFolder, Isolation] | None = None
+        """The bot that was built last, and the level of its build."""
         with writing(scratch):
             shutil.rmtree(scratch, ignore_errors=True)
             scratch.mkdir(FOLDER_MODE, parents=True)
@@ -127,10 +136,12 @@ class MachineExaminer:
                     inside=self._scratch,
                     most_mb=self._terms.unpacked_mb,
                     reserve_mb=self._reserve_mb,
+                    unfit=partial(setattr, found, "content"),
                 )
             except WrongUse as error:
                 raise Unfit(_as_told(error.format_message(), label)) from None
         assert isinstance(bot, BotFolder)  # noqa: S101 - an archive names no key
+        found.content = bot.content
         return replace(bot, given=label)
 
     def build(self, tournament: Tournament, bot: BotFolder, logs: Path, found: Findings) -> None:
@@ -139,6 +150,7 @@ class MachineExaminer:
             return
         if not self._is_away:
             self._check_room(bot.build_limits.scratch_mb)
+        self._built = (bot, tournament.form.isolation)
         with _step("build", found) as spent:
             report = build_at(self._where, bot, tournament.form.isolation)
             if self._is_away:
@@ -155,6 +167,12 @@ class MachineExaminer:
     def _is_away(self) -> bool:
         """True if builds and matches are done on a cluster."""
         return self._where.on != LOCAL
+
+    def discard(self, content: str) -> None:
+        """See `Examiner`. Other machines of a cluster keep what they have."""
+        discard_copy(content)
+        if self._built is not None and self._built[0].content == content:
+            discard_build(*self._built)
 
     def _check_room(self, megabytes: int) -> None:
         """Check that the reserve stays free on the disk of the cache, beside what a step may write there.

@@ -23,7 +23,7 @@ from arena.errors import MachineCannot, Stopped, WrongUse, cannot_write, reason_
 from arena.processes import show_life
 from arena.quantities import pluralise
 from arena.schedule import Entered, entered
-from arena.submissions.competition import Competition, NoMore, NotYet, OpenPart
+from arena.submissions.competition import Competition, NoMore, NotYet, OpenPart, Part
 from arena.submissions.entering import OpenField, open_field
 from arena.submissions.examiner import Examiner, Findings, Unfit
 from arena.submissions.jobs import TOLD_AFTER, Job, about
@@ -282,6 +282,29 @@ class Judge:
         part = competition.part_for(found.bot)
         if isinstance(part, NoMore):
             raise Unfit(part.text)
+        is_kept = False
+        try:
+            is_kept = self._examine(found, findings, competition, part, logs)
+        except Unfit:
+            self._discard(competition, findings.content)
+            raise
+        if not is_kept:
+            self._discard(competition, findings.content)
+
+    def _discard(self, competition: Competition, content: str) -> None:
+        """Remove what was made of a bot that does not pass: else a team could fill the disk with such bots."""
+        waiting = {each.content for each in self._submissions.all(states=CHECKED, count=MOST_WAITING)}
+        if content and content not in waiting | competition.contents():
+            self._examiner.discard(content)
+
+    def _examine(
+        self, found: Submission, findings: Findings, competition: Competition, part: Part, logs: Path
+    ) -> bool:
+        """Unpack, build and start a bot; return False if the submission was withdrawn meanwhile.
+
+        Raises:
+            Unfit: it does not pass.
+        """
         tournament = competition.tournament(part)
         archive = self._submissions.store.checked(found.upload)
         bot = self._examiner.unpack(tournament, archive, found.bot, findings)
@@ -289,18 +312,18 @@ class Judge:
             raise Unfit(SAME)
         text = f"unpacked: {printable(bot.name)} {printable(bot.version)}"
         if not self._advance(found, "unpacked", text, findings, content=bot.content):
-            return
+            return False
         self._examiner.build(tournament, bot, logs, findings)
         text = "built" if bot.build else "there is nothing to build"
         if not self._advance(found, "built", text, findings):
-            return
+            return False
         self._examiner.start(tournament, bot, found.bot, logs, findings)
         verdict = self._verdict(found, findings, passed=True)
         text = "; ".join(["passed", *verdict.warnings])
         if isinstance(part, NotYet):
             text = f"{text}; it enters later: {part.text}"
         # The next round enters it: whatever happens there, the examination is over.
-        self._advance(found, "checked", text, findings, ends=True, verdict=_json(verdict))
+        return self._advance(found, "checked", text, findings, ends=True, verdict=_json(verdict))
 
     def _advance(
         self, found: Submission, state: State, text: str, findings: Findings, *, ends: bool = False, **columns: str

@@ -1,7 +1,7 @@
 """Finds, checks, hashes and copies the content of untrusted bots: folders, archives and git repositories."""
 
 from referee.bot_folder.archive import UploadError, is_upload, label_of_upload, pack, unpacked, unpacked_upload
-from referee.bot_folder.cache import CacheError, making, private
+from referee.bot_folder.cache import CacheError, making, private, remove
 from referee.bot_folder.content import (
     FILE_HASH_DIGITS,
     MEGABYTE,
@@ -12,6 +12,7 @@ from referee.bot_folder.content import (
     content_hash,
     copied,
     copy_into,
+    discard_copy,
     file_hashes,
     folder_items,
     forbidden_execution,

@@ -211,6 +211,11 @@ def copy_place(content: str) -> Path:
     return _copies() / content.removeprefix("sha256:")
 
 
+def discard_copy(content: str) -> None:
+    """Remove the copy of a content, if there is one. No process may use it."""
+    shutil.rmtree(copy_place(content), ignore_errors=True)
+
+
 def is_whole(content: str) -> bool:
     """Return whether the copy with a content hash exists and is undamaged; if so, mark it as used now.
 

@@ -30,6 +30,7 @@ from referee.bot_folder import (
     forbidden_execution,
     making,
     private,
+    remove,
 )
 from referee.display_text import printable
 from referee.linux.files import locked
@@ -99,6 +100,13 @@ def is_built(bot: BotFolder, isolation: Isolation) -> bool:
 def log_of(bot: BotFolder, isolation: Isolation) -> Path:
     """Return the path of the log of a bot's last build."""
     return _key(bot, isolation).with_suffix(".log")
+
+
+def discard_build(bot: BotFolder, isolation: Isolation) -> None:
+    """Remove the result and the log of a bot's build, if there are any. No process may use them."""
+    key = _key(bot, isolation)
+    for made in key.parent.glob(f"{key.name}*"):
+        remove(made)
 
 
 def _key(bot: BotFolder, isolation: Isolation) -> Path:

@@ -23,6 +23,7 @@ class StandInExaminer:
         self._folder = folder
         self._tick = tick
         self.examined: list[str] = []
+        self.discarded: list[str] = []
 
     def unpack(self, tournament: Tournament, archive: Path, label: str, found: Findings) -> BotFolder:
         self._tick("unpack")
@@ -34,6 +35,7 @@ class StandInExaminer:
             bot_folders(self._folder, [name], code=f"# {name}")
         bot = find_entrant(tournament, folder_name(place), label)
         assert isinstance(bot, BotFolder)
+        found.content = bot.content
         self._tick("unpacked")
         return bot
 
@@ -50,3 +52,6 @@ class StandInExaminer:
         if "unfit" in (bot.folder / "bot.py").read_text():
             raise Unfit("never started: no hello in 10 s")
         self._tick("started")
+
+    def discard(self, content: str) -> None:
+        self.discarded.append(content)

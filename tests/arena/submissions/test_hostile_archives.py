@@ -1,6 +1,8 @@
 """Archives of strangers on their whole way: uploaded, unpacked and judged. None leaves anything behind."""
 
+import io
 import resource
+import zipfile
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -10,6 +12,7 @@ import pytest
 
 from arena.submissions.examiner import MachineExaminer
 from arena.submissions.store import SubmissionRefused, UploadStore
+from referee.bot_folder import cache_folder
 from referee.bot_folder.archive import MOST_MEMORY
 from tests.arena.submissions.hostile_archives import ARCHIVES, FILES, MEGABYTE, UNPACKED_MB, UPLOAD_MB, Hostile
 from tests.arena.submissions.judging import HERE, Court, begun_cup
@@ -80,3 +83,16 @@ def test_an_empty_file_and_one_that_is_too_large_are_refused_before_they_count(g
     with gate.store.begin() as part, pytest.raises(SubmissionRefused, match=f"more than {UPLOAD_MB} MB"):
         part.write(bytes(UPLOAD_MB * MEGABYTE + 1))
     assert [] == list((gate.competition.uploads / "parts").iterdir())
+
+
+@pytest.mark.parametrize("text", ["games = [1]", None])
+def test_no_copy_of_a_refused_bot_stays(gate: Gate, text: str | None) -> None:
+    """A team could fill the disk with them. One is refused when it is unpacked, the other one later."""
+    manifest = text or 'name = "b"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["pointing"]\n'
+    before = set((cache_folder() / "contents").glob("*"))
+    with io.BytesIO() as archive:
+        with zipfile.ZipFile(archive, "w") as packed:
+            packed.writestr("bot.toml", manifest)
+            packed.writestr("bot.py", f"# {text}")
+        assert "refused" == gate.judged("Refused", archive.getvalue())[0]
+    assert before == set((cache_folder() / "contents").glob("*"))

@@ -74,6 +74,7 @@ def test_what_plays_already_is_refused_kindly_and_an_earlier_version_may_come_ba
     court.judge_all()
     assert court.now(again).verdict is not None
     assert texts(court, again)[-1] == ("refused", SAME)
+    assert court.examiner.discarded == [], "what plays is kept"
     court.submit("Red Pandas", "v2")
     court.judge_all()
     back = court.submissions.restore(court.now(first), court.member("Red Pandas"))
@@ -96,6 +97,7 @@ def test_a_refusal_says_why(court: Court, team: str, archive: str, reason: str) 
     assert texts(court, found)[-1] == ("refused", reason)
     assert (now.state, now.counts, court.submissions.quota(now.team).in_flight) == ("refused", True, 0)
     assert court.said == [f"{team}: refused: {reason}"]
+    assert len(court.examiner.discarded) == (archive == "unfit")
 
 
 def test_before_the_beginning_it_waits_and_of_a_team_the_newest_enters(tmp_path: Path) -> None:
