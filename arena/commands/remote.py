@@ -163,5 +163,6 @@ async def _serve_seat(folder: Path, port: int, relay: Sequence[str]) -> int:
         nursery.start_soon(partial(serve, serving, SILENT, [play_of(serving, practice, SILENT)]))
         say(f"your seat, for this browser alone: http://127.0.0.1:{port}/play/{folder.name}/join#{seat.key}")
         ended = await trio.run_process(relay, check=False)
+        await seat.end()
         nursery.cancel_scope.cancel()
     return ended.returncode

@@ -255,16 +255,16 @@ async def _supervise(competition: "Competition", asked: ServeOptions, log: Logge
 
     for listener in await listeners(asked.host, asked.port):  # A port in use is the user's to change, at once.
         await listener.aclose()
-    (file,) = asked.places
     address = asked.url or f"http://{authority(asked.host, asked.port)}/"
     show_host_link(competition, address)
-    await Supervisor(server_processes(file, asked), competition.server, log).run()
+    await Supervisor(server_processes(competition, asked), competition.server, log).run()
 
 
-def server_processes(file: Path, asked: ServeOptions) -> "tuple[ServerProcess, ...]":
-    """Return the processes that play, judge and serve the competition of a file."""
+def server_processes(competition: "Competition", asked: ServeOptions) -> "tuple[ServerProcess, ...]":
+    """Return the processes that play, judge and serve a competition."""
     from arena.portal import ServerProcess  # noqa: PLC0415 - most servers have none
 
+    file = competition.file
     arena = (sys.executable, "-P", "-m", "arena")
     log = () if asked.log is None else ("--log", asked.log)
     serving = ["--host", asked.host, "--port", str(asked.port)]
@@ -281,6 +281,9 @@ def server_processes(file: Path, asked: ServeOptions) -> "tuple[ServerProcess, .
     playing = ["--on", asked.on]
     if asked.on == LOCAL:  # Matches on a cluster have no feed.
         playing.append("--feed")
+        if serving_of_teams(asked, competition).has_practice and competition.form.concurrency is None:
+            # A core stays free for people who play, who else would never find room.
+            playing += ["--concurrency", str(max(1, cores() - 1))]
     if asked.listen is not None:
         playing += ["--listen", asked.listen]
     if asked.key is not None:

@@ -85,6 +85,7 @@ async def submission_page(visit: Visit) -> Response:
         queue=await portal.in_thread(portal.submissions.queue),
         logs=await portal.in_thread(lambda: portal.submissions.log_names(submission)),
         ended=submission.state in ENDED,
+        plays=await portal.in_thread(lambda: portal.submissions.playing(submission.team)) == submission,
         bot_page=await _public_page(visit, submission),
     )
 

@@ -33,7 +33,10 @@ UNREAD_FRAMES = 1_000
 """Maximum messages of either side that wait for the other."""
 MOST_FRAME = 1024 * 1024
 """Maximum bytes of a message: the relay takes no longer one."""
+ENDING_SECONDS = 5.0
+"""Seconds in which open pages are told that no match follows."""
 WAITING = "The host's next match begins on this page by itself."
+OVER = "The host has no more matches for this seat."
 
 
 def write_pipe_bot(bot: Path, seat: Path) -> None:
@@ -115,6 +118,14 @@ class RemoteSeat(SeatServer):
                 task_status.started()
         finally:
             (self.folder / SOCKET).unlink(missing_ok=True)
+
+    async def end(self) -> None:
+        """Tell the open pages that no match follows."""
+        self.gone, self.has_ended = OVER, True
+        self.wake_all()
+        with trio.move_on_after(ENDING_SECONDS):
+            while any(self.watching.values()):
+                await self.changed.wait()
 
     def resume(self, person: Person) -> None:
         """See `SeatServer`."""

@@ -54,8 +54,8 @@ START_SECONDS = 60.0
 """Seconds in which a match's process must answer; it starts in one on a quiet machine."""
 SAMPLE_SECONDS = 1.0
 """Seconds for which the processors' idle time is measured."""
-FREE_CORES = 1.0
-"""Cores that must be idle for a practice match to begin beside a competition."""
+FREE_CORES = 0.5
+"""Cores that must be idle for a practice match, of a low priority, to begin beside a competition."""
 FULL_SECONDS = 60
 BUSY_SECONDS = 20
 ID = re.compile(r"[0-9a-f]{12}")

@@ -212,7 +212,7 @@ function seat(root) {
     replay: (told) => { over.replay = told; showResult(); },
     moved: () => location.reload(),
     fault: (told) => { opened = null; note(`The referee has disconnected your seat: ${told.text} The match goes on without you.`, "fault"); },
-    gone: (told) => { over ??= { gone: told.text }; opened = null; stream.close(); showResult(); },
+    gone: (told) => { if (table?.waits) table.waits = told.text; over ??= { gone: told.text }; opened = null; stream.close(); showResult(); },
   };
 
   function take(event) {

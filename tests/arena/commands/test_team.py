@@ -3,6 +3,7 @@
 import json
 import re
 from contextlib import closing
+from itertools import pairwise
 from pathlib import Path
 
 import click
@@ -13,6 +14,7 @@ from arena.accounts import Accounts, Database
 from arena.commands.main import main
 from arena.commands.serve import ServeOptions, server_processes, serving_of_teams
 from arena.submissions import Competition
+from arena.workers import cores
 from tests.builders.tournaments import write_tournament
 
 
@@ -104,7 +106,7 @@ class TestProcesses:
             key=key,
             log="arena.log",
         )
-        processes = server_processes(cup, asked)
+        processes = server_processes(Competition.read(cup), asked)
         assert [each.name for each in processes] == ["play", "judge", "serve"]
         for process in processes:
             *_, module, name = process.command[:5]
@@ -116,8 +118,20 @@ class TestProcesses:
                 assert (context.params["teams"], context.params["url"]) == (True, "https://arena.example/")
 
     def test_a_season_is_played_as_one(self, tmp_path: Path) -> None:
-        file = write_tournament(tmp_path / "s.toml", ["mist_random"] * 2, "[[stages]]", 'name = "groups"')
-        assert "season" in server_processes(file, ServeOptions(play=True))[0].command
+        bots = ["mist_random", "mist_cautious"]
+        file = write_tournament(tmp_path / "s.toml", bots, "[[stages]]", 'name = "groups"')
+        assert "season" in server_processes(Competition.read(file), ServeOptions(play=True))[0].command
+
+    def test_a_core_is_left_to_people_who_play_unless_the_host_says_otherwise(self, cup: Path) -> None:
+        def at_once(competition: Competition, practice: bool | None = None) -> list[str]:
+            command = server_processes(competition, ServeOptions(play=True, practice=practice))[0].command
+            return [after for word, after in pairwise(command) if word == "--concurrency"]
+
+        competition = Competition.read(cup)
+        assert [str(max(1, cores() - 1))] == at_once(competition)
+        assert [] == at_once(competition, practice=False)
+        cup.write_text(f"concurrency = 7\n{cup.read_text()}")
+        assert [] == at_once(Competition.read(cup))
 
     @pytest.mark.parametrize("words", [("--play",), ("--teams",), ("--play", "--port", "0")])
     def test_a_server_of_teams_has_one_file_and_one_port(self, cup: Path, words: tuple[str, ...]) -> None:

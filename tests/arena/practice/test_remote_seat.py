@@ -155,6 +155,14 @@ async def test_a_host_that_sends_something_else_ends_the_match_and_no_more(
     capfd.readouterr()
 
 
+async def test_pages_are_told_when_no_match_follows(room: Room) -> None:
+    seat, visitor = await seated(room)
+    line = visitor.line()
+    await line.message("now")
+    await seat.end()
+    assert "no more matches" in (await line.message("gone"))["text"]
+
+
 async def test_a_seat_belongs_to_the_first_browser_that_has_its_link(room: Room) -> None:
     seat, visitor = await seated(room)
     other = room.visitor()
