@@ -37,6 +37,7 @@ Settings = dict[str, Any]
 """Keyword arguments of `click.option`."""
 Positive = Annotated[int, Meta(ge=1)]
 NotNegative = Annotated[int, Meta(ge=0)]
+MAX_PORT = 65_535
 
 
 class Seconds(click.ParamType[int]):

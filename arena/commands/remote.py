@@ -13,7 +13,7 @@ import trio
 from msgspec import Struct
 
 from arena.errors import AnswerIsNo, WrongUse, as_wrong_use, writing
-from arena.options import complete_bots, option, options
+from arena.options import MAX_PORT, complete_bots, option, options
 from arena.terminal import results_console, say
 from referee.bot_folder import BotFolderError, find_bot, read_bot_name
 from referee.wire import KeyFileError, new_pair, write_pair, z85
@@ -22,7 +22,6 @@ SECONDS_PER_HOUR = 3_600
 BROWSER = "browser"
 """Name of a person at a page of this machine, in place of a bot."""
 MOST_HOURS = 100_000
-MAX_PORT = 65_535
 
 
 @click.command("keys", short_help="Make a pair of keys for a host or a remote bot.")
@@ -152,11 +151,13 @@ def _join_in_browser(endpoint: str, asked: JoinOptions) -> int:
 async def _serve_seat(folder: Path, port: int, relay: Sequence[str]) -> int:
     """Serve the page of a person's seat until the relay ends; return its exit code."""
     from arena.practice import RemoteSeat  # noqa: PLC0415 - see above
-    from arena.web import Serving, play_of, serve  # noqa: PLC0415 - see above
+    from arena.web import Serving, demand_port, play_of, serve  # noqa: PLC0415 - see above
     from referee.log import SILENT  # noqa: PLC0415 - see above
 
     practice = folder.parent
-    serving = Serving(places=(practice.parent,), port=port, practice=True)
+    # The person and the relay play: a server with a low priority would make them late.
+    serving = Serving(places=(practice.parent,), port=port, practice=True, niceness=0)
+    await demand_port(serving.host, port)
     async with trio.open_nursery() as nursery:
         seat = RemoteSeat(folder)
         await nursery.start(seat.run)

@@ -18,7 +18,7 @@ from arena.commands.options import LogOption, open_log
 from arena.config import is_season, url_complaint
 from arena.errors import AnswerIsNo, WrongUse
 from arena.feed import is_endpoint
-from arena.options import default_folder, option, options
+from arena.options import MAX_PORT, default_folder, option, options
 from arena.pages import Announcement
 from arena.quantities import pluralise
 from arena.terminal import print_json, progress_bar, progress_console, results_console
@@ -32,7 +32,7 @@ from arena.web import (
     Written,
     authority,
     competitions_in,
-    listeners,
+    demand_port,
     open_output,
     play_of,
     serve,
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from arena.portal import ServerProcess
     from arena.submissions import Competition
 
-MAX_PORT = 65_535
 MOST_SHOWN = 100
 """Maximum characters of a wrong value that an error quotes."""
 ORIGIN = re.compile(r"\*|https?://(?:\*\.)?[A-Za-z0-9.-]{1,253}(?::[0-9]{1,5})?")
@@ -253,8 +252,7 @@ def supervise(asked: ServeOptions, log: Logger) -> None:
 async def _supervise(competition: "Competition", asked: ServeOptions, log: Logger) -> None:
     from arena.portal import Supervisor, show_host_link  # noqa: PLC0415 - most servers have none
 
-    for listener in await listeners(asked.host, asked.port):  # A port in use is the user's to change, at once.
-        await listener.aclose()
+    await demand_port(asked.host, asked.port)
     address = asked.url or f"http://{authority(asked.host, asked.port)}/"
     show_host_link(competition, address)
     await Supervisor(server_processes(competition, asked), competition.server, log).run()

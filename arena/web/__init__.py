@@ -14,7 +14,7 @@ from arena.web.server import (
     Extension,
     Serving,
     authority,
-    listeners,
+    demand_port,
     private_page,
     serve,
     status_of_failure,

@@ -166,6 +166,16 @@ async def serve(asked: Serving, log: Logger, extensions: Sequence[Extension] = (
         await server.serve(listening)
 
 
+async def demand_port(host: str, port: int) -> None:
+    """Refuse at once what a server that starts later could not listen to.
+
+    Raises:
+        WrongUse, MachineCannot: see `listeners`.
+    """
+    for listener in await listeners(host, port):
+        await listener.aclose()
+
+
 async def listeners(host: str, port: int) -> list[trio.SocketListener]:
     """Open sockets that listen at an address.
 
