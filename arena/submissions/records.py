@@ -353,6 +353,8 @@ class Submissions(SubmissionTable):
         Returns:
             The submissions that were reported now.
         """
+        if not self.jobs.late(self._db.after(-seconds), REPORTED):
+            return []  # This is asked each second, and mostly needs no transaction.
         with self._db.change():
             late = self.jobs.late(self._db.after(-seconds), REPORTED)
             found = [each for each in map(self.by_id, late) if each is not None and not each.is_over]

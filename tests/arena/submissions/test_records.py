@@ -1,6 +1,7 @@
 """Submissions: received once, counted, withdrawn, restored and kept by a rule."""
 
 import os
+import sqlite3
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
@@ -148,6 +149,16 @@ def test_without_a_verdict_for_an_hour_the_host_and_the_team_are_told_once(tmp_p
         assert [found.id] == [each.id for each in server.submissions.in_trouble()]
         assert server.submissions.jobs.take("judge") is not None
         server.submit(mia, b"3")
+
+
+def test_when_none_is_late_nothing_is_written(tmp_path: Path) -> None:
+    with (
+        closing(Server(tmp_path, ServerTerms())) as server,
+        closing(sqlite3.connect(server.database.path, isolation_level=None)) as other,
+    ):
+        server.submit(server.member(), b"1")
+        other.execute("BEGIN IMMEDIATE")
+        assert [] == server.submissions.report_late()
 
 
 def test_a_failed_job_waits_longer_each_time(server: Server) -> None:
