@@ -217,6 +217,10 @@ class Database(SqliteFile):
         """Return the first row of a query as a Struct; None if there is none."""
         return next(iter(self.rows(kind, query, *values)), None)
 
+    def column(self, kind: type[RowT], query: str, *values: Any) -> list[RowT]:
+        """Return the first column of a query's rows."""
+        return [msgspec.convert(row[0], kind) for row in self._read(query, *values)]
+
     def value(self, query: str, *values: Any) -> Any:
         """Return the first column of a query's first row; None if there is none."""
         for row in self._read(query, *values):

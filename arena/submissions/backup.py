@@ -49,10 +49,6 @@ class ServerChecked(Struct, frozen=True, kw_only=True):
     """A line for each file that is missing or damaged."""
 
 
-class _Upload(Struct, frozen=True):
-    hash: str
-
-
 @contextmanager
 def at_one_moment(results: Path, ledgers: Sequence[Ledger]) -> Iterator[Database | None]:
     """Let the ledgers of a competition, and its server's database, be read as of one moment in the block.
@@ -124,7 +120,7 @@ def _uploads(database: Database) -> list[str]:
     Raises:
         WrongUse: one is no hash, and might be the name of any file.
     """
-    found = [row.hash for row in database.rows(_Upload, "SELECT hash FROM uploads WHERE removed IS NULL")]
+    found = database.column(str, "SELECT hash FROM uploads WHERE removed IS NULL")
     if not all(map(_HASH.fullmatch, found)):
         raise WrongUse(f"{database.path}: names an upload that is none")
     return found

@@ -90,10 +90,6 @@ class _Kind(Struct, frozen=True):
     count: int
 
 
-class _Subject(Struct, frozen=True):
-    subject: int
-
-
 class _Shared(Struct, frozen=True):
     party: str
     last: str
@@ -207,8 +203,8 @@ class Jobs:
             before: the time. None is late if the judge was paused since then.
             reported: text of an event that late submissions get; those that have it are left out.
         """
-        found = self._db.rows(
-            _Subject,
+        found = self._db.column(
+            int,
             "SELECT subject FROM jobs WHERE ended IS NULL AND kind = 'submission' AND created < ? AND NOT EXISTS"
             " (SELECT 1 FROM submission_events WHERE submission = jobs.subject AND text = ?) ORDER BY id",
             before,
@@ -217,7 +213,7 @@ class Jobs:
         if not found or self.paused:
             return []
         resumed = self._db.value("SELECT max(at) FROM audit WHERE action = ?", GOES_ON)
-        return [] if resumed is not None and resumed > before else [each.subject for each in found]
+        return [] if resumed is not None and resumed > before else found
 
     def held(self) -> list[Job]:
         """Return the jobs that some process has taken, dead or alive."""

@@ -120,16 +120,16 @@ class Quotas:
             The hashes of the other uploads, and the public names of the submissions that have them.
         """
         keep: set[str] = set()
-        for team in self._db.rows(_Team, "SELECT DISTINCT team FROM submissions"):
-            keep |= self.kept(team.team)
-        known = {row.hash for row in self._db.rows(_Hash, "SELECT hash FROM uploads WHERE removed IS NULL")}
-        for hash_ in known - keep:
+        for team in self._db.column(int, "SELECT DISTINCT team FROM submissions"):
+            keep |= self.kept(team)
+        known = self._db.column(str, "SELECT hash FROM uploads WHERE removed IS NULL")
+        for hash_ in set(known) - keep:
             self._db.update("UPDATE uploads SET removed = ? WHERE hash = ?", self._db.now(), hash_)
-        publics = self._db.rows(
-            _Public,
+        publics = self._db.column(
+            str,
             "SELECT s.public FROM submissions s JOIN uploads u ON u.hash = s.upload WHERE u.removed IS NULL",
         )
-        return keep, {row.public for row in publics}
+        return keep, set(publics)
 
     def _in_flight(self, team: int) -> int:
         """Return the number of a team's submissions that wait for a verdict, without those the arena failed at."""
@@ -148,18 +148,6 @@ class Quotas:
             team,
         )
         return int(found or 0)
-
-
-class _Team(Struct, frozen=True):
-    team: int
-
-
-class _Hash(Struct, frozen=True):
-    hash: str
-
-
-class _Public(Struct, frozen=True):
-    public: str
 
 
 class _Size(Struct, frozen=True):

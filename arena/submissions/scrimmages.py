@@ -222,13 +222,13 @@ class Scrimmages:
 
         Those that are not over stay, too. Their results stay in the database.
         """
-        kept = self._db.rows(
-            _Public,
+        kept = self._db.column(
+            str,
             "SELECT public FROM (SELECT public, state, row_number() OVER (PARTITION BY team ORDER BY id DESC)"
             " AS age FROM scrimmages) WHERE age <= ? OR state IN ('queued', 'playing')",
             KEPT,
         )
-        return remove_others(self._competition.server / SCRIMMAGES, {each.public for each in kept})
+        return remove_others(self._competition.server / SCRIMMAGES, set(kept))
 
     def add_match(self, scrimmage: Scrimmage, job: Job, match: ScrimmageMatch, cpu_ms: int) -> None:
         """Record a match, and let the scrimmage wait for its next turn if more are to be played."""
@@ -289,10 +289,6 @@ class Scrimmages:
         if budget.queued >= MOST_QUEUED:
             text = f"{pluralise(budget.queued, 'scrimmage')} of yours wait already"
             raise SubmissionRefused(text, "quota", 60)
-
-
-class _Public(Struct, frozen=True):
-    public: str
 
 
 class ScrimmagePlayer:
