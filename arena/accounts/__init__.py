@@ -3,6 +3,7 @@
 from arena.accounts.accounts import (
     DAY,
     LONGEST_NAME,
+    NO_INVITATION,
     REQUEST,
     SCOPES,
     SESSION_DAYS,

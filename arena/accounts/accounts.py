@@ -31,13 +31,14 @@ MOST_OPEN = 100
 TOKEN_START = "arena_"  # noqa: S105 - no secret
 """Start of each token, by which scanners of repositories find one that was published."""
 LONGEST_SECRET = 100
+NO_INVITATION = "this invitation is not open: it was used, revoked, or is too old"
 FIRST_HOST = "first_host"
 """Key of the setting with the number of the invitation that the last start without a host made."""
 REQUEST: ContextVar[str] = ContextVar("REQUEST", default="")
 """Id of the web's request that is answered; empty outside of one."""
 
 Scope = Literal["submit", "read", "sign-in"]
-"""What a token may do: hand in bots and read what its team may; read it; or sign in a browser."""
+"""Right of a token: to hand in bots and read what its team may, to read that, or to sign in a browser."""
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 
 
@@ -211,7 +212,7 @@ class Accounts:
         with self._db.change():
             invitation = self._invitation(secret)
             if invitation is None:
-                raise AccountError("this invitation is not open: it was used, revoked, or is too old")
+                raise AccountError(NO_INVITATION)
             if invitation.team is not None and len(self.members(invitation.team)) >= MOST_MEMBERS:
                 raise AccountError(f"this team has {MOST_MEMBERS} members already")
             self._check_subject(subject)

@@ -3,6 +3,7 @@
 A stranger who signs in at the provider gets no account, and learns of none.
 """
 
+import secrets
 from collections import OrderedDict
 from http import HTTPStatus
 from typing import assert_never
@@ -11,7 +12,7 @@ import trio
 from msgspec import Struct
 from starlette.responses import Response
 
-from arena.accounts import AccountError
+from arena.accounts import NO_INVITATION, AccountError
 from arena.portal.entrance import let_in, show_join, show_sign_in
 from arena.portal.provider import Attempt, Provider, ProviderError, hash_of
 from arena.portal.visit import ATTEMPTS, CHANGES, RouteTerms, Visit
@@ -98,7 +99,7 @@ async def begin(visit: Visit, purpose: Purpose) -> tuple[str, str]:
     portal = visit.portal
     provider = _provider(visit)
     portal.rates.spend("provider", visit.client, CHANGES)
-    browser = Attempt.new().state
+    browser = secrets.token_urlsafe(32)
     attempt = portal.attempts.begin(browser, purpose)
     try:
         address = await provider.address(attempt, _back(visit))
@@ -141,7 +142,7 @@ async def join(visit: Visit) -> Response:
     secret, name = visit.form.get("invitation", "").rpartition("#")[2].strip(), visit.form.get("name", "")
     if await visit.portal.in_thread(lambda: visit.portal.accounts.invited_to(secret)) is None:
         visit.portal.rates.spend("attempt", visit.client, ATTEMPTS)
-        return show_join(visit, "this invitation is not open: it was used, revoked, or is too old", name)
+        return show_join(visit, NO_INVITATION, name)
     return await _continue(visit, Joining(secret, name))
 
 

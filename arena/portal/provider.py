@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote_plus, urlencode, urlsplit
 
 import httpx
-import msgspec
 import trio
 from msgspec import Struct
 
 from arena.config import OidcTerms, is_provider_address
 from arena.errors import WrongUse
+from protocol.codec import Refused, decode_untrusted
 from referee.linux.files import read_regular
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ LONGEST_SUBJECT = 255
 """Maximum characters of a subject (OpenID Connect Core, 2)."""
 LEEWAY_SECONDS = 60
 """Seconds by which the provider's clock may differ from this machine's."""
-ALGORITHMS = (*("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"),)
+ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 """Algorithms of signatures by private keys. `none` and those by shared secrets are none of them."""
 PUBLIC_KINDS = frozenset({"RSA", "EC", "OKP"})
 SCOPE = "openid"
@@ -54,7 +54,7 @@ class ProviderError(Exception):
     """Somebody cannot sign in at the provider. The text is for the visitor."""
 
     def __init__(self, text: str, why: str, status: HTTPStatus = HTTPStatus.UNPROCESSABLE_ENTITY) -> None:
-        """`why`: for the operator."""
+        """Create it. `why`: the reason, for the operator alone."""
         super().__init__(text)
         self.text = text
         self.why = why
@@ -62,7 +62,7 @@ class ProviderError(Exception):
 
 
 class Metadata(Struct, frozen=True):
-    """What the provider publishes about itself (OpenID Connect Discovery, 3), as far as it is used."""
+    """The part of the provider's metadata that is used (OpenID Connect Discovery, 3)."""
 
     issuer: str
     authorization_endpoint: str
@@ -208,9 +208,8 @@ class Provider:
             if found.issuer != issuer:
                 raise self._no_answer(f"it is the issuer {found.issuer!r}, and not {issuer!r}")
             for address in (found.authorization_endpoint, found.token_endpoint, found.jwks_uri):
-                if not is_provider_address(address) or (
-                    issuer.startswith("https:") > address.startswith("https:")
-                ):
+                is_less_safe = issuer.startswith("https:") and not address.startswith("https:")
+                if not is_provider_address(address) or is_less_safe:
                     raise self._no_answer(f"its address {address!r} is not under TLS")
             self._metadata = trio.current_time(), found
         return self._metadata[1]
@@ -273,8 +272,8 @@ class Provider:
 
     def _decoded(self, answer: bytes, kind: type[AnswerT]) -> AnswerT:
         try:
-            return msgspec.json.decode(answer, type=kind)
-        except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+            return decode_untrusted(answer, kind)
+        except Refused as error:
             raise self._no_answer(f"its answer is none: {error}") from None
 
     def _no_answer(self, why: str) -> ProviderError:
@@ -292,10 +291,8 @@ def read_secret(terms: OidcTerms, folder: Path) -> str:
         WrongUse: there is none.
     """
     if terms.client_secret_env:
-        secret, place = (
-            os.environ.get(terms.client_secret_env, ""),
-            f"client_secret_env: {terms.client_secret_env}",
-        )
+        secret = os.environ.get(terms.client_secret_env, "")
+        place = f"client_secret_env: {terms.client_secret_env}"
     else:
         path = folder / terms.client_secret_file
         place = f"client_secret_file: {path}"

@@ -19,6 +19,7 @@ from arena.checks import Trial, TrialSummary, never_started, order, play_trials,
 from arena.config import ServerTerms, Tournament, random_bot
 from arena.errors import MachineCannot, WrongUse, writing
 from arena.submissions.entering import bot_in
+from arena.submissions.submission import MOST_LOG_BYTES
 from arena.submissions.verdict import Margin, MatchSummary, Step, StepName, margins_of
 from arena.workers import BUILD_LOG, LOCAL, Placement, PoolSetup, WorkerPool, build_at, workers_kept
 from protocol.codec import Refused, decode_untrusted
@@ -39,7 +40,6 @@ MATCH_SECONDS, START_SECONDS = 30.0, 5.0
 """Maximum seconds of the check match and of the other matches, in addition to the start-up time."""
 RESERVE_MB = 500
 """Megabytes of the disk that stay free when an archive is unpacked or a bot is built, for matches that count."""
-MOST_LOG_BYTES = 1_000_000
 MOST_LOGS = 16
 WAIT_SECONDS = 60.0
 """Seconds that a match may wait on a cluster, whose slots the competition's own matches use, too."""

@@ -282,14 +282,13 @@ class Judge:
         part = competition.part_for(found.bot)
         if isinstance(part, NoMore):
             raise Unfit(part.text)
-        is_kept = False
         try:
-            is_kept = self._examine(found, findings, competition, part, logs)
+            if self._examine(found, findings, competition, part, logs):
+                return
         except Unfit:
             self._discard(competition, findings.content)
             raise
-        if not is_kept:
-            self._discard(competition, findings.content)
+        self._discard(competition, findings.content)
 
     def _discard(self, competition: Competition, content: str) -> None:
         """Remove what was made of a bot that does not pass: else a team could fill the disk with such bots."""

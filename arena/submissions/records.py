@@ -19,6 +19,7 @@ from arena.submissions.jobs import GOES_ON, Job, Jobs, Place, Queue, about
 from arena.submissions.quotas import Quota, Quotas
 from arena.submissions.store import SubmissionRefused, Upload, UploadStore, remove_others
 from arena.submissions.submission import (
+    MOST_LOG_BYTES,
     State,
     Submission,
     SubmissionTable,
@@ -33,7 +34,6 @@ LONGEST_FILENAME = 200
 LONGEST_REQUEST = 100
 LONGEST_TEXT = 2_000
 """Maximum characters of an event's text."""
-MOST_LOG_BYTES = 1_000_000
 YOUNG_SECONDS = 3_600.0
 """Seconds for which an upload without a submission stays."""
 TROUBLE = "the arena could not judge it"

@@ -15,6 +15,8 @@ from arena.submissions.verdict import Verdict
 State = Literal["received", "unpacked", "built", "checked", "entered", "refused", "withdrawn"]
 STATES: tuple[State, ...] = get_args(State)
 ENDED: frozenset[State] = frozenset({"entered", "refused", "withdrawn"})
+MOST_LOG_BYTES = 1_000_000
+"""Maximum bytes of one of the judge's logs."""
 _COLUMNS = (
     "SELECT s.id, s.public, s.team, t.name AS team_name, a.name AS account_name, s.bot, s.note, s.upload, u.size,"
     " s.filename, s.state, s.created, s.changed, s.counts, s.published, s.restores,"
