@@ -52,7 +52,7 @@ class BackupOptions(Struct, frozen=True, kw_only=True):
 @click.argument("dest", metavar="[DEST]", type=click.Path(path_type=Path, file_okay=False), required=False)
 @options(BackupOptions)
 def command(cup: Path, dest: Path | None, *, asked: BackupOptions) -> None:
-    """Back up a tournament into the folder DEST, while an arena plays it or while it is stopped.
+    """Back up a tournament, running or stopped, into the folder DEST.
 
     Without DEST it goes to backups/NAME beside the folder that holds the results. A later backup into the same
     folder copies what is new. To restore one, copy it to where the results were. Of a season, by its file or
@@ -226,7 +226,7 @@ class PackageOptions(Struct, frozen=True, kw_only=True):
 @click.argument("bot", metavar="[BOT]", required=False)
 @options(PackageOptions)
 def package(cup: Path, bot: str | None, *, asked: PackageOptions) -> None:
-    """Pack what the author of BOT (its label) may have into a ZIP archive.
+    """Pack the transcripts, logs and results of BOT, a label, into a ZIP archive for its author.
 
     The archive holds the transcripts of the bot's own seats, its logs, results and faults, from matches that
     count. About other bots it says only who they were, and how they did. Of a season, given by its file or folder,

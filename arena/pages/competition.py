@@ -226,7 +226,7 @@ class Competition:
         self.of_teams = False
         """True if teams enter by themselves: causes of losses, with what bots printed, are theirs alone then."""
         self.of_bots = MatchesOfBots()
-        """For pages of teams, which must not wait until an overview is made of all matches."""
+        """Matches by bot. The pages of teams use it, because an overview of all matches may take seconds."""
         self.withheld = False
         """True if the host shows what all seats saw only once the competition is over."""
         self._is_stage = is_of_season(folder)

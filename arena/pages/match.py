@@ -46,7 +46,7 @@ START_UP: Column[SeatReport] = Column("start-up", lambda report: report.hello_us
 
 
 class Honour(Struct, frozen=True):
-    """What the game gives a seat besides the score."""
+    """A distinction that the game gives a seat in addition to its score."""
 
     word: str
     """The glossary's word for it."""

@@ -1,4 +1,4 @@
-"""What operators watch: whether the server works, its numbers for Prometheus, and how the tournaments go.
+"""Health of the server and its competitions, for operators and for Prometheus.
 
 Numbers name competitions, states and processes; never a team, an address or a secret.
 """
@@ -47,7 +47,7 @@ class Disk(Struct, frozen=True, kw_only=True):
 
     @property
     def complaint(self) -> str:
-        """What is running out, in words; "" if nothing is."""
+        """Sentence about the resource that is nearly used up; "" if none is."""
         if self.free < LOW_BYTES or self.free < min(LOW_SHARE * self.total, LOW_SHARE_BYTES):
             return f"the disk is nearly full: {self.free / 1e9:.1f} of {self.total / 1e9:.1f} GB are free"
         if self.free_files < LOW_SHARE * self.files:
@@ -62,7 +62,7 @@ def disk_of(folder: Path) -> Disk:
 
 
 class PlayState(Struct, frozen=True, kw_only=True):
-    """How a tournament goes."""
+    """Progress of a tournament."""
 
     slug: str
     title: str

@@ -83,7 +83,7 @@ class Portal:
         self.pages = PageMaker(live=True, url=url, links=(*links, *self.links), announcement=self.announcement)
         oidc = competition.terms.oidc
         self.provider = None if oidc is None else Provider(oidc, competition.file.parent)
-        """Where people may sign in besides; None: the host has no such provider."""
+        """Provider at which people may sign in, too; None if the host has none."""
         self.attempts = identity.Attempts()
         self.in_thread = CallThread()
         self.in_ledgers = CallThread()
@@ -105,7 +105,7 @@ class Portal:
         self._change = self._version = 0
         """Number of the last change of a submission, and of all changes that pages show."""
         self._boot = secrets.token_hex(4)
-        """What tells this process's versions from those of the one before."""
+        """Random id of this process. It tells its versions from those of an earlier process."""
         self._stamps: list[Stamp] = []
         self._renewed_at = -math.inf
         self._changes: Stream | None = None

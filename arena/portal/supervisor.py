@@ -49,7 +49,7 @@ ProcessState = Literal["runs", "waits", "done", "stopped"]
 
 
 class ProcessReport(Struct, frozen=True):
-    """How a process does."""
+    """State of a process."""
 
     name: str
     state: ProcessState
@@ -57,7 +57,7 @@ class ProcessReport(Struct, frozen=True):
     pid: int | None = None
     starts: int = 0
     last: str = ""
-    """How it ended last; empty if it has not."""
+    """Description of its last end; empty if it has not ended yet."""
     hangs_after: float = HANGS_SECONDS
 
     @property
