@@ -4,7 +4,7 @@ It converts the referee's messages to those for browsers (with everything said i
 referee's. The rules judge a preview exactly as they would judge the submission.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, Protocol, assert_never
 
@@ -15,12 +15,14 @@ from msgspec import Raw, Struct
 from arena.live import in_names, plain_refusal, view_of
 from arena.practice.seat_log import SeatLog
 from arena.statistics import places_by_seat
+from arena.viewer import runes_of
 from protocol import text as game_text
 from protocol.codec import decode_server_message, encode
 from protocol.messages import (
     PROTOCOL,
     Accepted,
     ClientMessage,
+    ClockTerms,
     Closed,
     EventMessage,
     Faulted,
@@ -342,9 +344,36 @@ class Person:
         return _line(in_names(text, self._names))
 
 
-def forms_of(game: str, terms: InputTerms) -> Mapping[str, list[list[str]]]:
-    """Return the forms of the actions of each window that may open for a seat, each with its meaning."""
-    return {window: [list(form) for form in forms] for window, forms in text_of(game).forms(terms).items()}
+def table_fields(
+    game: str, terms: InputTerms, *, match: str, names: Sequence[str], clock: ClockTerms, pace: str
+) -> dict[str, Any]:
+    """Return the fields of the message `table`, the first one about a match.
+
+    Args:
+        game: name of the game.
+        terms: the variant, the options and the seat.
+        match: id of the match.
+        names: names of all seats.
+        clock: time limits; see `ClockTerms`.
+        pace: text about the time limits.
+    """
+    text = text_of(game)
+    return {
+        "match": match,
+        "game": game,
+        "variant": terms.variant,
+        "seats": len(names),
+        "seat": terms.seat,
+        "names": names,
+        "runes": runes_of(game),
+        "pace": pace,
+        "main_ms": clock.main_ms,
+        "reserve_ms": clock.reserve_ms,
+        "pauses": clock.pauses,
+        "pause_ms": clock.pause_ms,
+        "forms": {window: [list(form) for form in forms] for window, forms in text.forms(terms).items()},
+        "rules": text.rules(terms.variant),
+    }
 
 
 def _line(text: str) -> str:

@@ -20,7 +20,7 @@ from arena import event_loop
 from arena.config import BotCaps, find_entry
 from arena.errors import MachineCannot, Stopped, WrongUse, as_wrong_use, errors_as_exits
 from arena.practice.order import PACES, SLOW_MS
-from arena.practice.person import Person, RefusedTextError, forms_of
+from arena.practice.person import Person, RefusedTextError, table_fields
 from arena.practice.protocol import (
     READY,
     REPLAY,
@@ -33,9 +33,9 @@ from arena.practice.protocol import (
 from arena.practice.seat_server import SeatServer
 from arena.replay import recorded
 from arena.schedule import SEED_BITS
-from arena.viewer import page_of, runes_of
+from arena.viewer import page_of
 from arena.workers import demand_room, ready
-from protocol.text import InputTerms, text_of
+from protocol.text import InputTerms
 from referee.bot_folder import BotFolderError
 from referee.games import GAMES
 from referee.host import AttemptResult, LocalSeat, Plan, Player, SandboxedBot, play
@@ -83,19 +83,12 @@ class PracticeMatch(SeatServer):
                 task_status.started()
                 with self._playing:
                     await self._play()
+                self._store_end()
                 with trio.move_on_after(ENDING_SECONDS):
-                    await self._end()
+                    await self.end_streams()
                 nursery.cancel_scope.cancel()
         finally:
             (self.folder / SOCKET).unlink(missing_ok=True)
-
-    async def _end(self) -> None:
-        """Store what each person was told, and wait until the open streams have it."""
-        self._store_end()
-        self.has_ended = True
-        self.wake_all()
-        while any(self.watching.values()):
-            await self.changed.wait()
 
     def _store_end(self) -> None:
         """Store what each person was told, and that the match has ended: it takes no place any more."""
@@ -174,25 +167,11 @@ class PracticeMatch(SeatServer):
         game = GAMES[plan.game]
         clock = clock_terms(game, plan.variant, plan.policy, plan.clock)
         options: dict[str, Any] = msgspec.to_builtins(game.read_options(plan.variant, None))
+        pace = PACES[self.terms.pace]
         for seat, person in self.people.items():
-            person.tell(
-                "table",
-                match=plan.match,
-                game=plan.game,
-                title=self.title,
-                variant=plan.variant,
-                seats=len(self.names),
-                seat=seat,
-                names=self.names,
-                runes=runes_of(plan.game),
-                pace=PACES[self.terms.pace],
-                main_ms=clock.main_ms,
-                reserve_ms=clock.reserve_ms,
-                pauses=clock.pauses,
-                pause_ms=clock.pause_ms,
-                forms=forms_of(plan.game, InputTerms(plan.variant, options, seat)),
-                rules=text_of(plan.game).rules(plan.variant),
-            )
+            terms = InputTerms(plan.variant, options, seat)
+            table = table_fields(plan.game, terms, match=plan.match, names=self.names, clock=clock, pace=pace)
+            person.tell("table", title=self.title, **table)
 
     async def _everybody(self) -> bool:
         """Wait until each person has a stream. Return False if that takes too long."""

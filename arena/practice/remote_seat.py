@@ -17,13 +17,12 @@ import msgspec
 import trio
 from msgspec import Raw
 
-from arena.practice.person import Person, RefusedTextError, forms_of
+from arena.practice.person import Person, RefusedTextError, table_fields
 from arena.practice.protocol import SOCKET, hash_of, listen, read_line
 from arena.practice.seat_server import SeatServer
-from arena.viewer import runes_of
 from protocol.codec import Refused, decode_server_message, encode
 from protocol.messages import Welcome
-from protocol.text import InputTerms, text_of
+from protocol.text import InputTerms
 from referee.bot_folder import FILE
 from referee.games import GAMES
 
@@ -121,11 +120,9 @@ class RemoteSeat(SeatServer):
 
     async def end(self) -> None:
         """Tell the open pages that no match follows."""
-        self.gone, self.has_ended = OVER, True
-        self.wake_all()
+        self.gone = OVER
         with trio.move_on_after(ENDING_SECONDS):
-            while any(self.watching.values()):
-                await self.changed.wait()
+            await self.end_streams()
 
     def resume(self, person: Person) -> None:
         """See `SeatServer`."""
@@ -179,24 +176,8 @@ class RemoteSeat(SeatServer):
         names = [f"seat {seat}" for seat in range(welcome.seats)]
         options: dict[str, Any] = msgspec.to_builtins(read)
         terms = InputTerms(welcome.variant, options, welcome.seat)
-        table = {
-            "match": welcome.match,
-            "game": welcome.game,
-            "variant": welcome.variant,
-            "seats": welcome.seats,
-            "seat": welcome.seat,
-            "names": names,
-            "runes": runes_of(welcome.game),
-            "pace": "the host's times",
-            "main_ms": welcome.clock.main_ms,
-            "reserve_ms": welcome.clock.reserve_ms,
-            "pauses": welcome.clock.pauses,
-            "pause_ms": welcome.clock.pause_ms,
-            "forms": forms_of(welcome.game, terms),
-            "rules": text_of(welcome.game).rules(welcome.variant),
-            "waits": WAITING,
-        }
-        encode(table)
+        clock, pace = welcome.clock, "the host's times"
+        table = table_fields(welcome.game, terms, match=welcome.match, names=names, clock=clock, pace=pace)
         streams = self.watching[self.own]
         self.seat(welcome.game, names, [welcome.seat], welcome.seat)
         if not self.holder:
@@ -204,7 +185,7 @@ class RemoteSeat(SeatServer):
         self.begun = True
         self.store()
         person = self.people[self.own]
-        person.tell("table", title=self.title, **table)
+        person.tell("table", title=self.title, waits=WAITING, **table)
         person.tell("begun", text="The match begins.")
         for each in streams:
             each.has_moved = True

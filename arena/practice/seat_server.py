@@ -335,6 +335,13 @@ class SeatServer:
         for seat in self.people:
             self._wake(seat)
 
+    async def end_streams(self) -> None:
+        """Tell all streams that no more messages follow, and wait until they have ended."""
+        self.has_ended = True
+        self.wake_all()
+        while any(self.watching.values()):
+            await self.changed.wait()
+
     def _wake(self, seat: int) -> None:
         for watching in self.watching[seat]:
             watching.news.set()
