@@ -221,18 +221,26 @@ function seat(root) {
     if (told.type in NUMBERED) { if (number <= last) return; last = number; }
     // A message is never early: the least difference of the clocks is the truest.
     if (told.type === "now") skew = Math.min(skew, performance.now() - told.at_ms);
+    settle(told);
     takes[told.type]?.(told);
     showTurn();
     showPeople();
-    settle();
   }
 
-  // All that was told before this page came is no news.
+  // All that was told before this page came is no news. It ends with a message of this moment, or with a pause.
   let settling = 0;
-  function settle() {
+  function settle(told) {
     if (settled) return;
     clearTimeout(settling);
-    settling = setTimeout(() => { settled = true; scroll.setAttribute("aria-live", "polite"); root.dataset.ready = ""; }, SETTLE_MS);
+    const age = performance.now() - skew - told.at_ms;
+    if (told.type in NUMBERED && Math.abs(age) < SETTLE_MS) settledNow();
+    else settling = setTimeout(settledNow, SETTLE_MS);
+  }
+
+  function settledNow() {
+    settled = true;
+    scroll.setAttribute("aria-live", "polite");
+    root.dataset.ready = "";
   }
 
   function note(words, kind = "") {
