@@ -201,13 +201,18 @@ def test_a_port_in_use_is_said_in_one_line_before_anything_starts(server: Server
     assert not (server.folder / "runs" / LEDGER).exists()
 
 
-def test_a_server_restored_from_a_backup_goes_on_where_it_was(server: Server) -> None:
-    """The backup is made while the server plays and judges; then all of its results are lost."""
-    results = server.folder / "runs"
+def token_of_team(results: Path) -> str:
+    """Return a token of Mia of the Red Pandas, who hands in bots; the database is made, too."""
     with closing(Database(results / "server" / DATABASE)) as database:
         accounts = Accounts(database)
         mia = accounts.accept(accounts.invite(accounts.new_team("Red Pandas").id), "Mia")
-        token = accounts.new_token(mia, "test", "submit")
+        return accounts.new_token(mia, "test", "submit")
+
+
+def test_a_server_restored_from_a_backup_goes_on_where_it_was(server: Server) -> None:
+    """The backup is made while the server plays and judges; then all of its results are lost."""
+    results = server.folder / "runs"
+    token = token_of_team(results)
     running = server.start()
     with httpx.Client(
         base_url=f"http://127.0.0.1:{server.port}/api/v1/", headers={"authorization": f"Bearer {token}"}
@@ -242,10 +247,7 @@ def test_a_clock_that_is_set_back_and_forward_stops_nothing(server: Server, back
     It is set forward again after that.
     """
     results = server.folder / "runs"
-    with closing(Database(results / "server" / DATABASE)) as database:
-        accounts = Accounts(database)
-        mia = accounts.accept(accounts.invite(accounts.new_team("Red Pandas").id), "Mia")
-        token = accounts.new_token(mia, "test", "submit")
+    token = token_of_team(results)
     running = server.start()
     with httpx.Client(
         base_url=f"http://127.0.0.1:{server.port}/", headers={"authorization": f"Bearer {token}"}, timeout=60
